@@ -35,7 +35,7 @@ JDK 25 on the generational mode, which frees short-lived objects without a whole
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{concurrently, halfOne, leastWatched, longMinutes, manyCores, mostFreed, mostOfThem, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{concurrently, halfOne, leastWatched, longMinutes, manyCores, mostFreed, mostOfThem, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
 		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,

@@ -37,7 +37,7 @@ What does not help: a longer pause goal, a larger young generation: humongous ob
 are never in it.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; a rate from 5 collections",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{halfOne, leastRegions, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, stoppedSpecial,
+	Thresholds: []check.Threshold{halfOne, leastRegions, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, stoppedSpecial,
 		stoppedYoung, unified, uselessFreed, uselessTimes, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,

@@ -42,7 +42,7 @@ see the host), a higher quota, fewer other processes on the host. What does not 
 tuning the heap.`,
 	Least: fmt.Sprintf("0.25 s lost in collections of %v or more that had less than half a CPU or half of the CPUs of the best, and 1 %% of the time, or %v of slow time",
 		worthStarved, check.Material),
-	Thresholds: []check.Threshold{busy, halfOne, leastLost, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, oftenThrottled, pacePart,
+	Thresholds: []check.Threshold{busy, halfOne, leastLost, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, oftenThrottled, leastPaced, pacePart,
 		oldEmpty, oldRoomy, permFull, sameStop, stoppedPart, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable,
 		check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
 		check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable,
@@ -67,10 +67,11 @@ var (
 		Why: "collections of a kind differ by less", Source: "arithmetic: the same work took twice as long"}
 )
 
-const (
-	paceOf     = .9
-	leastPaced = 3 // pauses from which two can tell the pace
-)
+// paceOf is the quantile of the CPUs that pauses of a kind had, which stands for the best.
+const paceOf = .9
+
+var leastPaced = check.Threshold{Name: "pauses of a kind that tell how many CPUs the collector can use", Value: 3, Unit: "count",
+	Why: "with two, either may be the one that lacked CPUs", Source: "arithmetic: of three the best two agree"}
 
 func judgeStarved(c *check.Case) check.Verdict {
 	g := collectorOf(c)
@@ -192,7 +193,7 @@ func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 	}
 	slices.Sort(all)
 	pace := max(1, stats.Quantile(all, paceOf))
-	if n := len(all); n >= leastPaced {
+	if n := len(all); n >= leastPaced.Int() {
 		pace = max(1, min(pace, all[n-2]))
 	}
 	if n := g.cpuCount(); n > 0 {

@@ -39,7 +39,7 @@ a collector that copies while the program runs (generational ZGC, Shenandoah). F
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
 	Least: "one pause of a second",
-	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedFull, stoppedSpecial,
+	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedFull, stoppedSpecial,
 		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,

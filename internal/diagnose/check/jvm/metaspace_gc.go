@@ -39,7 +39,7 @@ reusing class loaders (churn), finding what holds the loaders (a leak: jcmd PID
 VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{halfOne, leastWatched, limitNear, longMinutes, mostFreed, mostOfThem, oldEmpty, oldRoomy, pacePart, permFull, sameStop, someCounted, someUnstamped, stoppedSpecial,
+	Thresholds: []check.Threshold{halfOne, leastWatched, limitNear, longMinutes, mostFreed, mostOfThem, oldEmpty, oldRoomy, leastPaced, pacePart, permFull, sameStop, someCounted, someUnstamped, stoppedFull, stoppedSpecial,
 		stoppedYoung, unified, unloaded, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
 		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
 		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,

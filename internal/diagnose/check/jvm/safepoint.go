@@ -45,7 +45,7 @@ which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay
 less often. What does not help: heap settings.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; without requests, one pause of %v, or five shorter ones that take %v of the time; or a thread that did not stop within SafepointTimeoutDelay",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material, perceptible, check.MuchStopped),
-	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, perceptible, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, perceptible, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
 		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,

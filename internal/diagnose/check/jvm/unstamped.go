@@ -11,7 +11,7 @@ import (
 )
 
 var someUnstamped = check.Threshold{Name: "pauses of a second or more in a log without times", Value: 2, Unit: "count",
-	Why: "one may belong to a start, or be the only one of a day", Source: "judgement"}
+	Why: "one may belong to a start, or be the only one of a day", Source: "judgement: weighs a pause that happened once against pauses that happen again, in a log that tells no rate"}
 
 // unstamped is a pause of a log without times: how long it was is known, and not when.
 type unstamped struct {

@@ -59,10 +59,10 @@ var tableFull = check.Threshold{Name: "part of the table of connections in use f
 // whether either is known.
 func conntrackOf(c *check.Case) (said evidence.Fact, part float64, told bool) {
 	said, told = hungTasks(c, "conntrack")
-	count, counted := c.Fact("net.netfilter.nf_conntrack_count")
-	most, limited := c.Fact("net.netfilter.nf_conntrack_max")
+	count, counted := c.Fact(evidence.FactConntrackCount)
+	most, limited := c.Fact(evidence.FactConntrackMost)
 	if !limited {
-		most, limited = c.Fact("net.nf_conntrack_max")
+		most, limited = c.Fact(evidence.FactConntrackMostOld)
 	}
 	if counted && limited && most.Number > 0 {
 		return said, count.Number / most.Number, true
@@ -83,7 +83,7 @@ func judgeConntrack(c *check.Case) (v check.Verdict, ok bool) {
 		v.Evidence = append(v.Evidence, c.Figure("host.conntrack_full_lines", "lines of the kernel's log that say that packets were dropped; it leaves out most of them", said.Number, "count", said.Origin))
 	}
 	if part >= tableFull.Value {
-		most, _ := c.Fact("net.netfilter.nf_conntrack_max")
+		most, _ := c.Fact(evidence.FactConntrackMost)
 		how = append(how, fmt.Sprintf("%s of it in use", units.Percent(min(1, part))))
 		v.Evidence = append(v.Evidence, c.Figure("host.conntrack_used_share", "part of the table of connections in use", part, "1", most.Origin))
 	}

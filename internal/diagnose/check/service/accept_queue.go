@@ -59,7 +59,7 @@ var nearlyAll = check.Threshold{Name: "part of the time before the service that 
 	Why: "the rest lies between two readings", Source: "judgement: weighs what readings of the queue miss between them against another reason why requests begin late"}
 
 var fewOverflows = check.Threshold{Name: "connections that the kernel's log says were dropped at a full accept queue", Value: 10, Unit: "count",
-	Why: "fewer may be one scan of ports", Source: "judgement"}
+	Why: "fewer may be one scan of ports", Source: "judgement: weighs a burst of strangers against clients; the kernel logs this at most a few times per 5 s (net_ratelimit)"}
 
 // judgeQueueOverflow judges a host by its kernel's log: connections were dropped because the accept queue of a socket
 // was full.

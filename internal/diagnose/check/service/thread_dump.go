@@ -49,7 +49,7 @@ func judgeLoopCollected(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC stops the event loop for %s of the time", units.Percent(share.Number))}
 	v.Weigh(share.Number, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("loop.collected_share", "share of the time in which GC stopped the event loop", share.Number, "1", share.Origin),
-		c.Figure("loop.collections", "collections that were logged", n.Number, "count", n.Origin),
+		c.Figure("loop.logged_collections", "collections that were logged", n.Number, "count", n.Origin),
 		c.Figure("loop.collection_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
 	v.Counted(n.Number, fewCollections)
 	switch {
