@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/threads"
@@ -19,7 +18,6 @@ func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 	}
 	var of *threads.Threads
 	var sum float64
-	limits := l.limitsAt(kinds)
 	for i := range x.Len() {
 		kind, ok := kinds[x.Type[i]]
 		if !ok || x.Subject[i] != l.Subject || x.Value[i] <= 0 {
@@ -28,11 +26,7 @@ func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 		if of == nil {
 			of = threads.Of(l.b, stacks)
 		}
-		class := x.Class[i]
-		if limits[l.methodOf(x.Stack[i])] == severalLimits && kind == evidence.PoolWait {
-			class = l.b.Names.ID("limit at")
-		}
-		what := of.Awaited(l.Subject, kind, class, x.Stack[i])
+		what := of.Awaited(l.Subject, kind, x.Class[i], x.Stack[i])
 		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: what, Stack: x.Stack[i]}, part: float64(x.Value[i])}
 		if kind == evidence.PoolWait {
 			s.mechanism = Pool
@@ -45,37 +39,6 @@ func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 	}
 	slices.SortStableFunc(parts, func(a, b share) int { return cmp.Or(cmp.Compare(b.part, a.part), cmp.Compare(a.Cause, b.Cause)) })
 	return parts
-}
-
-// severalLimits marks a method for which the pieces of a recording found different limits: none of them is known to be it.
-const severalLimits = -1
-
-// limitsAt returns how many requests are let in where a method waits, as the pieces of a recording found it.
-func (l *Ledger) limitsAt(kinds map[evidence.NameID]evidence.Kind) map[evidence.NameID]int {
-	x, limits := &l.b.Samples, make(map[evidence.NameID]int)
-	for i := range x.Len() {
-		most := 0
-		if kinds[x.Type[i]] != evidence.PoolWait || x.Subject[i] != l.Subject || x.Value[i] <= 0 {
-			continue
-		}
-		if _, err := fmt.Sscanf(l.b.Names.Text(x.Class[i]), "limit of %d at", &most); err != nil {
-			continue
-		}
-		if at := l.methodOf(x.Stack[i]); limits[at] == 0 {
-			limits[at] = most
-		} else if limits[at] != most {
-			limits[at] = severalLimits
-		}
-	}
-	return limits
-}
-
-// methodOf returns the innermost function of a stack.
-func (l *Ledger) methodOf(stack evidence.StackID) evidence.NameID {
-	if frames := l.b.Stacks.Frames(stack); len(frames) > 0 {
-		return frames[0].Func
-	}
-	return 0
 }
 
 // awaitKinds returns the types of the samples of awaits, by name.

@@ -62,6 +62,9 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	all := x.share
 	m.subtractHolderWaits(c, k, x)
 	f = finding{share: x.share, x: x, of: "slow time", held: all - x.share}
+	if waited := c.Share(ledger.Lock); m.locks && waited > all { // what it holds is charged where the holder was
+		all, f.held = waited, waited-x.share
+	}
 	v.Weigh(x.share, check.Material)
 	v.Weigh(x.over, check.MaterialBeyond)
 	v.Summary = check.OfSlow(x.share) + " is " + m.what
