@@ -219,3 +219,29 @@ func TestQueuedForFullCPUs(t *testing.T) {
 		}
 	}
 }
+
+// TestAwaitedLimits: where the pieces of a recording found different limits at one place, none is named.
+func TestAwaitedLimits(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet"})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(20) {
+		s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Path: path(state(evidence.Awaiting, 10_000*ms))})
+	}
+	s.Close()
+	s = newSource(b, "awaits", exact, 0)
+	at := s.Stack([]evidence.Frame{{Func: s.Name("Shop!Shop.Gate+<Enter>d__1.MoveNext()")}})
+	for n, limit := range []string{"limit of 17 at", "limit of 6 at", "limit of 1 at"} {
+		s.Sample(evidence.Sample{Subject: s.subject, Time: epoch + int64(n)*ms, Stack: at, Type: s.Name(evidence.SampleAwaitPool), Class: s.Name(limit), Value: 800, Origin: s.Origin(int64(n + 1))})
+	}
+	s.Close()
+	l := one(t, b, Options{SLO: 1, Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	var waits []string
+	for _, e := range l.Entries {
+		if e.Mechanism == Pool {
+			waits = append(waits, b.Names.Text(e.Detail))
+		}
+	}
+	if len(waits) != 1 || waits[0] != "limit at Gate.Enter" {
+		t.Errorf("it waits for %q", waits)
+	}
+}

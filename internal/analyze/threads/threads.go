@@ -65,7 +65,8 @@ type Threads struct {
 	programs map[evidence.SubjectID]string
 	clocks   map[evidence.SubjectID]*clock
 
-	limits map[evidence.SubjectID][]Limit
+	limits   map[evidence.SubjectID][]Limit
+	disagree map[awaitPlace]bool // where pieces of a recording found different limits; nil: not looked for yet
 }
 
 type key struct {
