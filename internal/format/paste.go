@@ -182,7 +182,7 @@ func (p *paste) splitSections(formats []Format) {
 	}
 	for i := range p.lines {
 		l := p.lines[i].Text
-		if i > 0 && i < len(p.quoted) && p.quoted[i] != p.quoted[i-1] && len(p.lines[i-1].Text) > 0 && len(l) > 0 { // an answer, and its quotation
+		if i > 0 && i < len(p.quoted) && p.quoted[i] != p.quoted[i-1] && len(p.lines[i-1].Text) > 0 && len(l) > 0 && !isRule(p.lines[i-1].Text) && !isRule(l) { // an answer, and its quotation
 			end(i)
 		}
 		switch {
@@ -221,6 +221,9 @@ func (p *paste) claimSection(formats []Format, from, until int) {
 	}
 	if first, ok := p.findHeading(from); ok && p.claimAny(formats, append([]Line{first}, lines...)) {
 		p.changed = true
+		return
+	}
+	if p.claimComments(formats, lines) {
 		return
 	}
 	if runs := indentedRuns(lines); len(runs) > 0 {

@@ -29,6 +29,9 @@ func isFence(l []byte) bool {
 	return false
 }
 
+// isRule says whether a line is a rule or a heading in one, "---- Errors ----": programs that print these may begin the lines below with a ">" of their own.
+func isRule(l []byte) bool { return bytes.HasPrefix(l, []byte("----")) }
+
 // withoutFence returns the text on the line of a fence besides it: "```gc 1 @0.1s" and "</pre>" alone.
 func withoutFence(l []byte) []byte {
 	l = bytes.TrimSpace(l)

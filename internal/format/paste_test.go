@@ -50,6 +50,10 @@ func TestPaste(t *testing.T) {
 		"wrapper":           {"jvm 1    | apple <1>\njvm 1    | apple <2>\njvm 2    | apple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
 		"wrapper's file":    {"INFO   | jvm 1    | 2018/03/02 12:00:01 | apple <1>\nSTATUS | wrapper  | 2018/03/02 12:00:04 | plum 1\nINFO   | jvm 1    | 2018/03/02 12:00:05 | apple <3>\nINFO   | jvm 1    | 2018/03/02 12:00:05 | apple <4>\n", "apples:1 apple <1>; apples:3 apple <3>; apples:4 apple <4>"},
 		"headed by a fruit": {"words\n\n# apple <1>\n\n```\nplum\nplum\n```\n", "apples:3 apple <1>"},
+		"comment":           {"\tgo func() {\n\t\t// what it says:\n\t\t// apple <1>\n\t\t// apple <2>\n\t\tcounter++\n\t}()\n", "apples:3 apple <1>; apples:4 apple <2>"},
+		"block comment":     {"/**\n * words\n *\n * apple <1>\n * apple <2>\n */\nclass X {}\n", "apples:4 apple <1>; apples:5 apple <2>"},
+		"statements":        {"-- apple <1>\n-- apple <2>\n-- apple <3>\nselect 1;\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
+		"rules and signs":   {"<pre>\n---- apples\n> apple <1>\n> apple <2>\n----\n</pre>\n", "apples:3 apple <1>; apples:4 apple <2>"},
 		"as it is":          {"apple <1>\nwords\n", "apples:1 apple <1>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,11 @@ func isBroken(l []byte) bool {
 		_, total, ok := bytes.Cut(rest, []byte("Total: "))
 		return !ok || !bytes.HasSuffix(total, []byte(" ns")) && !bytes.Contains(total, []byte(" ns,"))
 	case bytes.Contains(l, []byte("[gc")) && bytes.Contains(l, []byte(" Pause ")):
-		return !bytes.HasSuffix(l, []byte("ms")) && !bytes.HasSuffix(l, []byte(")"))
+		return !bytes.HasSuffix(l, []byte("ms")) && (!bytes.HasSuffix(l, []byte(")")) || bytes.Contains(l, []byte("->")))
+	case bytes.Contains(l, []byte("[gc")) && bytes.HasSuffix(l, []byte(" Pause")):
+		return true
+	case bytes.Contains(l, []byte("[gc,cpu")):
+		return !bytes.Contains(l, []byte("Real="))
 	}
 	return false
 }
