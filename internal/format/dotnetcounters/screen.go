@@ -25,6 +25,8 @@ import (
 //	    ------------------
 //	    gen0                                             2
 //
+// Some copy the lines of the runtime's counters alone, without the provider's, and with a colon behind the names.
+//
 // A screen has no time: several count as 1 s apart, the tool's refresh interval.
 func (p *parser) parseScreens(ctx context.Context, a *format.Artifact) error {
 	x := screen{p: p}
@@ -68,12 +70,17 @@ func (x *screen) parseLine(text string) {
 	case trimmed[0] == '[' && strings.HasSuffix(trimmed, "]"):
 		x.provider, x.name, x.tag = trimmed[1:len(trimmed)-1], "", ""
 		return
-	case x.provider == "":
-		x.p.countUnparsed()
-		return
 	}
 	indent := len(text) - len(trimmed)
 	name, v, ok := splitScreen(trimmed)
+	if x.provider == "" {
+		if !ok || !isOfRuntime(name) {
+			x.p.countUnparsed()
+			return
+		}
+		x.addValue(strings.TrimSuffix(runtime, "/"), perSeconds(name), "", v)
+		return
+	}
 	switch {
 	case !ok && x.name != "" && indent > x.indent: // the name of a tag
 		x.tag = trimmed
@@ -94,13 +101,17 @@ func (x *screen) parseLine(text string) {
 	} else {
 		x.name, x.tag = "", ""
 	}
-	display = perSeconds(display)
-	key := x.provider + "/" + display + "[" + tags
+	x.addValue(x.provider, perSeconds(display), tags, v)
+}
+
+// addValue adds a counter's value. One that comes again begins the next screen.
+func (x *screen) addValue(provider, display, tags string, v float64) {
+	key := provider + "/" + display + "[" + tags
 	if x.seen == nil || x.seen[key] {
 		x.beginScreen()
 	}
 	x.seen[key] = true
-	x.p.addReading(int32(len(x.p.stamps)-1), rawKey{x.provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
+	x.p.addReading(int32(len(x.p.stamps)-1), rawKey{provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
 }
 
 // perSeconds converts "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" of tools before 5.0 to the form of later ones.
@@ -119,6 +130,11 @@ func perSeconds(display string) string {
 // splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with any
 // culture's separators between thousands.
 func splitScreen(text string) (name string, v float64, ok bool) {
+	if before, after, colon := cutLast(text, ":"); colon { // copied by hand, or printed by a script
+		if v, ok = parseGrouped(strings.TrimSpace(after)); ok && before != "" {
+			return strings.TrimSpace(before), v, true
+		}
+	}
 	i := strings.LastIndex(text, "  ")
 	if i < 0 {
 		i = strings.LastIndexByte(text, '\t')
@@ -160,8 +176,35 @@ func parseGrouped(s string) (float64, bool) {
 	return parseFigure(s)
 }
 
+// isOfRuntime says whether a name is that of one of the runtime's counters, which tell what they are without their provider above them.
+func isOfRuntime(name string) bool {
+	s := parseDisplay(perSeconds(name))
+	_, known := displays[runtime+s.name]
+	return known && strings.Contains(s.name, " ")
+}
+
+// areCounters says whether text is such counters alone.
+func areCounters(head []byte) bool {
+	n := 0
+	for l := range bytes.Lines(head) {
+		text := strings.TrimSpace(unquoteScreen(string(l[:min(len(l), 512)])))
+		if text == "" {
+			continue
+		}
+		name, _, ok := splitScreen(text)
+		if !ok || !isOfRuntime(name) {
+			break
+		}
+		n++
+	}
+	return n >= 2
+}
+
 // isScreen recognises a screen, cut anywhere.
 func isScreen(head []byte) bool {
+	if areCounters(head) {
+		return true
+	}
 	if !bytes.Contains(head, []byte("[System.Runtime]")) && !bytes.Contains(head, []byte("[Microsoft")) {
 		return false
 	}

@@ -27,12 +27,20 @@ type family struct {
 	perHeld bool   // a counter of the seconds waited: its rate is how many wait at once
 }
 
-// families are those of Micrometer, OpenTelemetry and Go's client library.
+// families are those of Micrometer, OpenTelemetry, HikariCP, Puma (yabeda and puma-metrics) and Go's client library.
 var families = map[string]family{
 	"hikaricp_connections_active":            {role: active, label: "pool"},
 	"hikaricp_connections_idle":              {role: idle, label: "pool"},
 	"hikaricp_connections_pending":           {role: pending, label: "pool"},
 	"hikaricp_connections_max":               {role: most, label: "pool"},
+	"hikaricp_active_connections":            {role: active, label: "pool"}, // of HikariCP's own collector, before Micrometer
+	"hikaricp_idle_connections":              {role: idle, label: "pool"},
+	"hikaricp_pending_threads":               {role: pending, label: "pool"},
+	"hikaricp_max_connections":               {role: most, label: "pool"},
+	"puma_busy_threads":                      {role: active, unit: "threads", label: "index"}, // of each worker process of a cluster
+	"puma_pool_capacity":                     {role: idle, unit: "threads", label: "index"},   // requests that it can take at once
+	"puma_backlog":                           {role: pending, unit: "threads", label: "index"},
+	"puma_max_threads":                       {role: most, unit: "threads", label: "index"},
 	"jdbc_connections_active":                {role: active, label: "name"},
 	"jdbc_connections_idle":                  {role: idle, label: "name"},
 	"jdbc_connections_max":                   {role: most, label: "name"},
@@ -297,6 +305,9 @@ func (x *scrapes) endScrape() {
 				g.pending = (sum - was.v) / (float64(t-was.t) / 1e9)
 			}
 			x.waited[name] = counted{t, sum}
+		}
+		if math.IsNaN(g.active) && g.idle >= 0 && g.idle <= g.max {
+			g.active = g.max - g.idle
 		}
 		if math.IsNaN(g.active) && !(g.pending > 0) {
 			continue

@@ -26,12 +26,18 @@ var Status = format.Format{
 		}
 		text := bytes.TrimLeft(head, " \t\r\n")
 		if bytes.HasPrefix(text, []byte("pool:")) && bytes.Contains(text[:min(len(text), 200)], []byte("process manager:")) ||
-			bytes.HasPrefix(text, []byte(`{"pool":`)) && bytes.Contains(text[:min(len(text), 500)], []byte(`"process manager":`)) {
+			isAnswer(text) {
 			return format.Sure
 		}
 		return format.No
 	},
 	Parse: parseStatus,
+}
+
+// isAnswer says whether text begins with an answer in JSON, on one line or on many.
+func isAnswer(text []byte) bool {
+	rest, ok := bytes.CutPrefix(text, []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"pool"`)) && bytes.Contains(text[:min(len(text), 500)], []byte(`"process manager"`))
 }
 
 // parseStamp reads the line above an answer.

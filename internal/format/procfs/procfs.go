@@ -133,6 +133,9 @@ func matchHead(head []byte) format.Confidence {
 		if path, text, ok := grepLine(line); ok && len(text) > 0 && kernelFile(path) {
 			return format.Sure
 		}
+		if first && isQuota(line) && beginsCPUStat(more) { // cat cpu.max cpu.stat
+			return format.Sure
+		}
 		if path, ok := tailHeader(line); ok && kernelFile(path) || first && fileOfLine(line) != "" && len(more) > 0 {
 			return format.Sure
 		}
@@ -400,6 +403,10 @@ func (p *parser) parseLine(l format.Line) {
 		p.closeSection()
 		p.openSection([]byte(path))
 		p.headed, p.usage = false, bytes.HasPrefix(l.Text, []byte("usage_usec "))
+	}
+	if !p.headed && p.reader == nil && isQuota(l.Text) {
+		p.openSection([]byte("/sys/fs/cgroup/cpu.max"))
+		p.headed, p.single = false, true
 	}
 	switch {
 	case len(l.Text) == 0:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/format"
 )
 
 // rounds are the readings of files under headers without a time, as users paste them: a repeated
@@ -147,4 +148,20 @@ func fileOfLine(line []byte) string {
 		}
 	}
 	return ""
+}
+
+// isQuota says whether a line is cpu.max, copied without a header: "50000 100000" or "max 100000", µs in a period of 1 ms to 1 s.
+func isQuota(line []byte) bool {
+	quota, period, two := bytes.Cut(line, []byte(" "))
+	n, ok := format.ParseDigits(period)
+	if _, digits := format.ParseDigits(quota); !digits && string(quota) != "max" {
+		return false
+	}
+	return two && ok && n >= 1000 && n <= 1_000_000
+}
+
+// beginsCPUStat says whether text begins with a line of cpu.stat.
+func beginsCPUStat(text []byte) bool {
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return fileOfLine(bytes.TrimSuffix(line, []byte("\r"))) == "/sys/fs/cgroup/cpu.stat"
 }

@@ -19,6 +19,40 @@ var counters = []struct{ text, series string }{
 	{"TCPAbortOnOverflow:", evidence.SeriesAbortOnOverflow},
 }
 
+// named are the counters' own names, with which nstat of iproute2 prints them: "TcpExtListenDrops  15  0.0". Without -a it prints what they
+// grew by since it ran last.
+var named = map[string]string{
+	"TcpExtListenOverflows":      evidence.SeriesListenOverflows,
+	"TcpExtListenDrops":          evidence.SeriesListenDrops,
+	"TcpExtSyncookiesSent":       evidence.SeriesSyncookiesSent,
+	"TcpExtTCPReqQFullDrop":      evidence.SeriesSYNQueueDrops,
+	"TcpExtTCPReqQFullDoCookies": evidence.SeriesSYNQueueCookies,
+	"TcpExtTCPAbortOnOverflow":   evidence.SeriesAbortOnOverflow,
+}
+
+// readCounter reads a line of a counter outside of the section TcpExt: of netstat -s, as grep leaves it, or of nstat, with its own name.
+func readCounter(text string) (series string, v float64, own, ok bool) {
+	f := strings.Fields(text)
+	digits := ""
+	if len(f) == 3 && named[f[0]] != "" { // its rate is the last
+		if _, err := strconv.ParseFloat(f[2], 64); err == nil {
+			series, digits, own = named[f[0]], f[1], true
+		}
+	} else {
+		first, rest, _ := strings.Cut(text, " ")
+		for _, c := range counters {
+			switch {
+			case rest == c.text:
+				series, digits = c.series, first
+			case first == c.text:
+				series, digits = c.series, rest
+			}
+		}
+	}
+	n, err := strconv.ParseUint(digits, 10, 53)
+	return series, float64(n), own, series != "" && err == nil
+}
+
 // beginCounters begins the counters of TcpExt: those that are not printed are 0.
 func (p *parser) beginCounters(number int64) {
 	if p.last == nil || p.last.at == 0 && p.last.counts != nil {
@@ -50,37 +84,27 @@ func (p *parser) parseCounter(text string) {
 	}
 }
 
-// isCounter says whether a line is one of these counters: what grep took out of netstat -s.
+// isCounter says whether a line is one of these counters, alone.
 func isCounter(text string) bool {
-	first, rest, _ := strings.Cut(text, " ")
-	for _, c := range counters {
-		digits := first
-		switch {
-		case rest == c.text:
-		case first == c.text:
-			digits = rest
-		default:
-			continue
-		}
-		if _, err := strconv.ParseUint(digits, 10, 53); err == nil {
-			return true
-		}
-	}
-	return false
+	_, _, _, ok := readCounter(text)
+	return ok
 }
 
-// parseLoneCounter reads a line of a counter outside of its section, as grep finds it. Other
-// counters may have been left out, and a counter that comes again belongs to the next reading.
+// isCommand says whether a line is the command that printed what follows, as people write it above.
+func isCommand(text string) bool {
+	first, _, more := strings.Cut(strings.TrimLeft(text, "$# `"), " ")
+	return more && (first == "netstat" || first == "nstat" || first == "ss")
+}
+
+// parseLoneCounter reads a counter outside of its section, as grep finds it. Other
+// counters may have been left out, and a counter that comes again belongs to the next reading: not one of nstat, which
+// may be what netstat told, too, and may count from its last run on.
 func (p *parser) parseLoneCounter(text string, number int64) {
 	p.layout = nil
-	first, rest, _ := strings.Cut(text, " ")
+	series, v, own, _ := readCounter(text)
 	again := false
-	if p.last != nil && p.last.counts != nil {
-		for _, c := range counters {
-			if _, known := p.last.counts[c.series]; known && (rest == c.text || first == c.text) {
-				again = true
-			}
-		}
+	if !own && p.last != nil && p.last.counts != nil {
+		_, again = p.last.counts[series]
 	}
 	if p.last == nil || again {
 		p.beginReading(0, number)
@@ -89,5 +113,5 @@ func (p *parser) parseLoneCounter(text string, number int64) {
 		p.last.counts = make(map[string]float64)
 		p.keepReading()
 	}
-	p.parseCounter(text)
+	p.last.counts[series] = v
 }

@@ -9,6 +9,8 @@
 //	Proto Listen         Local Address                                                            netstat -L of FreeBSD: waiting/half open/limit
 //	tcp4  76/0/50        192.0.2.7.5043
 //
+//	TcpExtListenDrops               15                 0.0                                                nstat
+//
 //	Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name
 //	tcp        3      0 127.0.0.1:8080          0.0.0.0:*               LISTEN      4711/gateway
 //
@@ -42,7 +44,7 @@ import (
 // Format reads tables of sockets.
 var Format = format.Format{
 	Name:  "socketstat",
-	About: "TCP sockets of a host: ss -tan, ss -ltn, netstat -tan, and the counters of netstat -s",
+	About: "TCP sockets of a host: ss -tan, ss -ltn, netstat -tan, and the counters of netstat -s and nstat",
 	Whole: true,
 	Match: matchHead,
 	Parse: parseArtifact,
@@ -53,6 +55,7 @@ func matchHead(head []byte) format.Confidence {
 		text := strings.TrimSpace(string(line))
 		switch _, timed := parseTime([]byte(text)); {
 		case text == "" || timed || strings.HasPrefix(text, "Active Internet connections") || strings.HasPrefix(text, "Current listen queue sizes") || strings.HasPrefix(text, "#"):
+		case isCommand(text):
 		case isCounter(text), isBare(text) && manyBare(head):
 			return format.Sure
 		case parseHeading(text) != nil && line[len(line)-1] == '\n', text == "Ip:" && bytes.Contains(head, []byte("\n    ")) && bytes.Contains(head, []byte("packets received")),
@@ -224,6 +227,10 @@ func (p *parser) parseLine(raw []byte, number int64) bool {
 	}
 	if l := parseHeading(text); l != nil {
 		p.layout, p.fresh, p.extended = l, true, false
+		return true
+	}
+	if isCommand(text) {
+		p.layout, p.extended = nil, false
 		return true
 	}
 	indented := raw[0] == ' ' || raw[0] == '\t'

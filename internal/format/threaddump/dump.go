@@ -61,6 +61,7 @@ type parser struct {
 	told      [][]string // circles the JVM found in this dump
 	found     [][]string // circles reported so far, in all dumps
 	listed    bool       // the circle has been printed, its stacks follow
+	stacks    bool       // these stacks are all that was copied
 	deadlocks int64      // that the JVM found
 
 	dumps, threads, more, deep int64
@@ -95,6 +96,9 @@ func (p *parser) parseLine(l format.Line) {
 	case p.section == outside && isDeadlock(trimmed): // only this part was copied
 		p.beginDump(l, nil)
 		p.section, p.listed = deadlock, false
+	case p.section == outside && isListed(trimmed): // or only its stacks
+		p.beginDump(l, nil)
+		p.stacks = true
 	case p.section == outside:
 		p.parsePreamble(text)
 	case p.section == deadlock:
@@ -122,7 +126,7 @@ func (p *parser) beginDump(l format.Line, text []byte) {
 	p.endDump()
 	p.dumps++
 	p.begun = l.Number
-	p.section = afterwards
+	p.section, p.stacks = afterwards, false
 	p.at, p.stamped = 0, l.Stamp
 	if p.date != 0 && p.dateLine+1 == l.Number {
 		p.at = p.date
@@ -162,6 +166,9 @@ func (p *parser) endParagraph() {
 
 func (p *parser) parseHeader(text []byte, l format.Line) {
 	h, ok := readHeader(text)
+	if name, named := bytes.CutSuffix(text, []byte(`":`)); !ok && p.stacks && named && len(name) > 1 {
+		h, ok = header{name: string(name[1:min(len(name), maxName)]), cpu: -1}, true
+	}
 	switch {
 	case !ok && p.section == deadlock:
 		p.inCircle(text)

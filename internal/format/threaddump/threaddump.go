@@ -62,13 +62,17 @@ func matchHead(head []byte) format.Confidence {
 	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
-	var titled, inside, circle bool
+	var titled, inside, circle, stacks bool
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, " \t\r\n")
 		switch {
 		case isDeadlock(l):
 			circle = true
 		case circle && bytes.Contains(l, []byte("which is held by ")):
+			return format.Sure
+		case isListed(l):
+			stacks = true
+		case stacks && (bytes.Contains(l, []byte("- waiting to lock <")) || bytes.Contains(l, []byte("- parking to wait for "))):
 			return format.Sure
 		case bytes.Contains(l, title):
 			titled = true
@@ -117,6 +121,11 @@ func (p *parser) readText(ctx context.Context, a *format.Artifact) error {
 		p.b.Cut()
 	}
 	return err
+}
+
+// isListed says whether a line begins the stacks of the threads of a deadlock, which stand below the JVM's report.
+func isListed(l []byte) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(l, " \t"), []byte("Java stack information for the threads listed above"))
 }
 
 // isDeadlock says whether a line begins the JVM's report about threads that wait for each other.
