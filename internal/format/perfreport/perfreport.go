@@ -12,7 +12,7 @@
 //
 // Where a listing misleads: a share is of all samples, which may be those of one process or of the whole host; and chains below a function
 // repeat parts of it. The share of a mechanism of the kernel is that of its entry function with callees, if it is listed; else the sum of
-// the own shares of its functions.
+// the own shares of its functions, and of those that they call where the callers of a function are unfolded below it.
 package perfreport
 
 import (
@@ -70,6 +70,7 @@ type row struct {
 	command   string
 	function  string
 	kernel    bool
+	callers   []caller
 	line      int64
 }
 
@@ -166,6 +167,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		r, ok := parseRow(string(l.Text))
 		switch {
 		case !ok:
+			if c, ok := parseCaller(string(l.Text)); ok && len(rows) > 0 && len(rows[len(rows)-1].callers) < mostCallers {
+				rows[len(rows)-1].callers = append(rows[len(rows)-1].callers, c)
+			}
 		case len(rows) == mostRows:
 			dropped++
 		default:
@@ -213,6 +217,9 @@ func shareOf(rows []row, mechanism string, nested bool) (part float64, line int6
 				part, line = max(r.all, r.self), r.line
 			}
 		}
+		if own, at := ownShareOf(rows, mechanism); own > part { // no row is its entry function
+			part, line = own, at
+		}
 		return part, line
 	}
 	for _, f := range families {
@@ -225,8 +232,33 @@ func shareOf(rows []row, mechanism string, nested bool) (part float64, line int6
 					line = r.line
 				}
 				part += r.self
+			} else if by := r.calledBy(mechanism); r.kernel && by > 0 {
+				if part == 0 {
+					line = r.line
+				}
+				part += by
 			}
 		}
+	}
+	return part, line
+}
+
+// ownShareOf returns the part of the samples that functions of a mechanism have on their own, and others below them, with the line of the first.
+func ownShareOf(rows []row, mechanism string) (part float64, line int64) {
+	for i := range rows {
+		r := &rows[i]
+		own := 0.
+		switch {
+		case !r.kernel:
+		case isOf(r.function, mechanism):
+			own = r.self
+		default:
+			own = r.calledBy(mechanism)
+		}
+		if own > 0 && part == 0 {
+			line = r.line
+		}
+		part += own
 	}
 	return part, line
 }
