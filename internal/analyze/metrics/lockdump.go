@@ -75,7 +75,11 @@ func (d *dumps) countAtOneLock() {
 	n := make(map[moment]int)
 	last := d.bursts[len(d.bursts)-1]
 	held := make(map[evidence.LaneID]bool)
+	waits := make(map[evidence.LaneID]bool) // whose stack may be cut, so that it does not tell whose thread it is
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
+		if v.Start[i] <= last[0].Time && v.End[i] >= last[0].Time {
+			waits[v.Lane[i]] = true
+		}
 		if v.Holder[i] == 0 || v.End[i] > v.Start[i] {
 			continue
 		}
@@ -88,7 +92,7 @@ func (d *dumps) countAtOneLock() {
 	}
 	d.All = len(d.bursts) == 1 // more than one dump comes from a recorder, which shows all threads
 	for i := range last {
-		if last[i].View.State != evidence.LockWait && !held[last[i].Lane] {
+		if last[i].View.State != evidence.LockWait && !held[last[i].Lane] && !waits[last[i].Lane] {
 			d.All = false
 		}
 	}

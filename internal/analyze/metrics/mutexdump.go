@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -13,6 +14,7 @@ type MutexQueue struct {
 	Waiting int      // goroutines
 	All     bool     // the dumps show no other goroutines
 	Longest int64    // ns that the first of them has waited, in whole minutes; 0: less than one
+	Untimed bool     // it comes from a profile, which does not tell how long they have waited
 	At      []string // functions that lock the mutex, most waiting first
 	Origin  evidence.Origin
 	Holder  *MutexHolder // nil: not in the dump
@@ -38,6 +40,7 @@ type goroutine struct {
 	waiting  int64 // ns
 	mutex    int64
 	origin   evidence.Origin
+	count    int    // goroutines with this stack: more than one only in a profile
 	locker   string // the function that locks the mutex it waits for, "": it waits for none
 	key      mutexKey
 }
@@ -53,6 +56,10 @@ type mutexKey struct {
 // Implements tells which functions belong to the runtime or wait for others; these do not count as the program's.
 func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements func(function string) bool) []MutexQueue {
 	all := goroutinesOf(b, subject)
+	total := 0
+	for i := range all {
+		total += all[i].count
+	}
 	queues := make(map[mutexKey]*MutexQueue)
 	lockers := make(map[mutexKey]map[string]int)
 	for i := range all {
@@ -67,11 +74,11 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 		}
 		q := queues[g.key]
 		if q == nil {
-			q = &MutexQueue{Address: g.mutex, Origin: g.origin}
+			q = &MutexQueue{Address: g.mutex, Untimed: g.lane == 0, Origin: g.origin}
 			queues[g.key], lockers[g.key] = q, make(map[string]int)
 		}
-		q.Waiting++
-		lockers[g.key][g.locker]++
+		q.Waiting += g.count
+		lockers[g.key][g.locker] += g.count
 		if g.waiting > q.Longest {
 			q.Longest, q.Origin = g.waiting, g.origin
 		}
@@ -80,7 +87,7 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	keys := make(map[evidence.Origin]mutexKey)
 	for k, q := range queues {
 		q.At = sortedByCount(lockers[k])
-		q.All = q.Waiting == len(all)
+		q.All = q.Waiting == total
 		keys[q.Origin] = k
 		out = append(out, *q)
 	}
@@ -89,7 +96,7 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	})
 	looked := 0
 	for i := range out {
-		if q := &out[i]; q.Waiting > 1 && looked < maxHolders {
+		if q := &out[i]; q.Waiting > 1 && !q.Untimed && looked < maxHolders {
 			looked++
 			k := keys[q.Origin]
 			q.Holder = holderOf(b, all, k, lockers[k], implements)
@@ -115,16 +122,20 @@ func goroutinesOf(b *evidence.Bundle, subject evidence.SubjectID) (all []gorouti
 	s := &b.Samples
 	for i := range s.Len() {
 		t := s.Type[i]
-		if t == 0 || t != kind && t != waiting && t != mutex || s.Lane[i] == 0 || s.Subject[i] != subject && !b.Agree(b.Subjects[s.Subject[i]], b.Subjects[subject]) {
+		if t == 0 || t != kind && t != waiting && t != mutex || s.Lane[i] == 0 && t != kind || s.Subject[i] != subject && !b.Agree(b.Subjects[s.Subject[i]], b.Subjects[subject]) {
 			continue
 		}
 		a, _ := s.Origin[i].Artifact()
+		if s.Lane[i] == 0 { // of a profile, which counts those with the same stack
+			all = append(all, goroutine{artifact: a, stack: s.Stack[i], count: int(min(s.Value[i], 1<<40)), origin: s.Origin[i]})
+			continue
+		}
 		at := place{a, s.Lane[i]}
 		n, known := rows[at]
 		switch {
 		case t == kind && !known:
 			rows[at] = len(all)
-			all = append(all, goroutine{artifact: a, lane: s.Lane[i], stack: s.Stack[i], state: b.Names.Text(s.Class[i]), origin: s.Origin[i]})
+			all = append(all, goroutine{artifact: a, lane: s.Lane[i], stack: s.Stack[i], count: 1, state: b.Names.Text(s.Class[i]), origin: s.Origin[i]})
 		case t == waiting && known:
 			all[n].waiting = s.Value[i]
 		case t == mutex && known:
@@ -136,15 +147,18 @@ func goroutinesOf(b *evidence.Bundle, subject evidence.SubjectID) (all []gorouti
 
 // lockerOf returns the program's function that locks the mutex a goroutine waits for; "" if it waits for none.
 func lockerOf(b *evidence.Bundle, g *goroutine, implements func(string) bool) string {
-	if !evidence.WaitsForMutex(g.state) {
+	sleeps := g.lane != 0 // a profile has no states: a goroutine in the slow path of a lock may still run
+	if sleeps && !evidence.WaitsForMutex(g.state) {
 		return ""
 	}
-	locks := g.state != "semacquire"
+	locks := sleeps && g.state != "semacquire"
 	for _, f := range b.Stacks.Frames(g.stack) {
 		name := b.Names.Text(f.Func)
 		switch {
+		case strings.Contains(name, "emacquire"): // runtime_SemacquireMutex, semacquire1
+			sleeps = true
 		case evidence.LocksMutex(name):
-			locks = true
+			locks = sleeps
 		case implements(name):
 		case locks:
 			return name

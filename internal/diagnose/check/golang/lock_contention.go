@@ -127,8 +127,10 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 			v.Summary = fmt.Sprintf("1 goroutine waits for a mutex for %s", units.Time(float64(q.Longest)))
 		}
 		v.Evidence = append(v.Evidence,
-			c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for this mutex", float64(q.Waiting), "count", q.Origin),
-			c.Figure("goroutines.longest_mutex_wait_s", "longest wait for it so far, in whole minutes", float64(q.Longest)/1e9, "s", q.Origin))
+			c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for this mutex", float64(q.Waiting), "count", q.Origin))
+		if !q.Untimed {
+			v.Evidence = append(v.Evidence, c.Figure("goroutines.longest_mutex_wait_s", "longest wait for it so far, in whole minutes", float64(q.Longest)/1e9, "s", q.Origin))
+		}
 		for _, at := range q.At[:min(3, len(q.At))] {
 			v.Evidence = append(v.Evidence, c.Seen("locked in "+at, q.Origin))
 		}

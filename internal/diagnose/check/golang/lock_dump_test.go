@@ -22,6 +22,8 @@ func TestLockByDump(t *testing.T) {
 		{"one-alone.txt", check.Supported, "Probably: a goroutine waits in vain for a mutex, for 38 min so far: shop/session.(*Store).Get.", "locked in shop/session.(*Store).Get"},
 		{"main-for-ever.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in main.main"},
 		{"stars-eaten.txt", check.Supported, "2 goroutines wait for one mutex, for up to 420 s: shop/cart.(*Cart).Add.", "locked in shop/cart.(*Cart).Total"},
+		{"mutex-profile.txt", check.Supported, "Probably: 42 goroutines wait for one mutex at the same time: shop/cart.(*Cart).Add.", "locked in shop/cart.(*Cart).Add"},
+		{"waitgroup-profile.txt", check.Inconclusive, "", ""},
 		{"waitgroup.txt", check.Inconclusive, "", ""},
 		{"short-waits.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in main.(*store).put"},
 	} {

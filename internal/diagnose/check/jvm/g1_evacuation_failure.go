@@ -89,13 +89,15 @@ func judgeEvacuation(c *check.Case) check.Verdict {
 	return v
 }
 
-// judgeRareFailures judges evacuation failures that are rare and short, where requests do not show
+// judgeRareFailures judges evacuation failures that are rare and short, or in a log too short for a share, where requests do not show
 // their cost: a healthy collector has none, so one that is long enough to be noticed is a finding.
 func (g *collector) judgeRareFailures(v *check.Verdict, p metrics.Pauses) {
-	if len(p) == 0 || !v.RuledOut() || g.meetsRequests() {
+	if len(p) == 0 || v.Supported() || g.meetsRequests() {
 		return
 	}
-	v.Rule, v.Needs = check.CostUnknown, g.needRequests()
+	if v.RuledOut() {
+		v.Rule, v.Needs = check.CostUnknown, g.needRequests()
+	}
 	if p.Longest().Seconds() >= noticed.Value {
 		v.Rule = check.StandsAlone
 	}

@@ -63,7 +63,7 @@ func (g *collector) pauseReasons() map[int]reason {
 		wake := i > 0 && p.From-g.All[i-1].To < sameStop.Int64()
 		switch {
 		case r == ordinary && g.Is("G1") && p.Of == evidence.PauseFull:
-			if wake {
+			if wake || last == evacuation && g.TriggerOf(p) == compaction {
 				r = last
 			}
 			if r == ordinary && g.freedHumongous(p) {
@@ -102,6 +102,10 @@ func (g *collector) lateFullCollections() map[int]bool {
 	}
 	return out
 }
+
+// compaction is the cause of a full collection that follows a collection which did not free what was asked for (VM_G1CollectForAllocation): some logs
+// have the times of the starts, or those of the ends, and not how long it came after that.
+const compaction = "G1 Compaction Pause"
 
 var mostFreed = check.Threshold{Name: "part of what a collection freed that is most of it", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: half"}

@@ -29,6 +29,7 @@ func TestReasons(t *testing.T) {
 			{2500, evidence.PauseYoung, "Pause Young (Normal)", "GCLocker", "evacuation failure: pinned", ordinary},
 			{3000, evidence.PauseFull, "Pause Full", "G1 Compaction Pause", "", ordinary},
 			{4000, evidence.PauseYoung, "GC pause (young)", "G1 Evacuation Pause", "to-space exhausted", evacuation},
+			{4500, evidence.PauseFull, "Pause Full", "G1 Compaction Pause", "", evacuation}, // the next one, whatever its stamp
 			{5000, evidence.PauseFull, "Pause Full", "System.gc()", "", requested},
 			{6000, evidence.PauseYoung, "Pause Young (Concurrent Start)", "Metadata GC Threshold", "", metadata},
 		}},
