@@ -41,7 +41,12 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 	}
 	p.writeBlank()
 	var from []sentence.Comparison
+	var silent []string
 	for n, s := range sentence.Steps(v) {
+		if !s.Decides && len(s.Compared) == 0 {
+			silent = append(silent, fmt.Sprintf("%d %s", n+1, s.Question))
+			continue
+		}
 		answer := s.Answer
 		if s.Decides {
 			answer = strings.ToUpper(sentence.Outcome(v.Verdict)) + strings.TrimPrefix(answer, sentence.Outcome(v.Verdict))
@@ -54,12 +59,40 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 		p.writeBlock(fmt.Sprintf("%d %s", n+1, s.Question), style, answers, lines)
 		for _, c := range s.Compared {
 			p.writeCompared(c)
-			if !slices.Contains(from, c) {
+			if !slices.ContainsFunc(from, func(other sentence.Comparison) bool { return other.Name == c.Name && other.Threshold == c.Threshold }) {
 				from = append(from, c)
 			}
 		}
+		if s.Decides && len(s.Compared) == 0 && v.Summary != "" {
+			for _, l := range p.wrapText("the figure: "+v.Summary, 4) {
+				p.writeLine("    " + l)
+			}
+		}
 	}
+	if len(silent) > 0 {
+		for _, l := range p.wrapText("No figure compared: "+strings.Join(silent, ", "), 0) {
+			p.writeLine(l)
+		}
+	}
+	p.writeFigures(v)
 	p.writeThresholds(from)
+}
+
+// writeFigures writes the figures of a verdict with the files and lines they are from: those that the report's WHY shows.
+func (p *page) writeFigures(v *diagnose.Verdict) {
+	if len(v.Evidence) == 0 {
+		return
+	}
+	p.writeBlank()
+	p.writeLine(p.applyStyle(bold, "FIGURES, as in WHY of the report"))
+	for i := range v.Evidence {
+		for k, l := range p.wrapText(sentence.EvidenceLine(&v.Evidence[i]), 4) {
+			if k > 0 {
+				l = "  " + l
+			}
+			p.writeLine("  " + l)
+		}
+	}
 }
 
 // answers is the column in which the answers to the questions begin.
@@ -68,7 +101,14 @@ const answers = 25
 // writeCompared writes a line: what is compared, the figure, and its threshold.
 func (p *page) writeCompared(c sentence.Comparison) {
 	figure := p.cleanText(fmt.Sprintf("%s %s %s", c.Figure, c.Relation, c.Threshold))
-	lines := p.wrapText(c.Name, 4+2+textWidth(figure))
+	name := c.Name
+	if c.From != "" {
+		name += " [" + c.From + "]"
+	}
+	lines := p.wrapText(name, 4+2+textWidth(figure))
+	if last := lines[len(lines)-1]; 4+textWidth(last)+2+textWidth(figure) > p.Width { // the name of a file is not broken
+		lines = append(lines, "")
+	}
 	for i, l := range lines {
 		if i == len(lines)-1 {
 			l = padRight(l, p.Width-4-textWidth(figure)) + figure
