@@ -28,7 +28,7 @@ func (c *Comparison) SetCauses(before, after *diagnose.Diagnosis) {
 	if before == nil || after == nil || c.Refused() {
 		return
 	}
-	c.Causes = []CauseChange{}
+	c.Diagnosed = true
 	for _, d := range []*diagnose.Diagnosis{before, after} {
 		for i := range d.Verdicts {
 			v := &d.Verdicts[i]
