@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/internal/format"
@@ -59,7 +61,10 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 	failed := 0
 	for _, a := range artifacts {
 		known := len(bundle.Artifacts)
-		switch err := incident.Read(context.Background(), a, bundle); {
+		read := s.noteWaiting(a.Name)
+		err := incident.Read(context.Background(), a, bundle)
+		read()
+		switch {
 		case a.Walked && errors.Is(err, format.ErrUnknown):
 			skipped = append(skipped, a.Name)
 		case err != nil:
@@ -69,7 +74,10 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 			}
 		}
 	}
-	if len(skipped) > 0 {
+	switch {
+	case len(skipped) > 0 && len(skipped) == len(artifacts):
+		s.reportError(unreadable, fmt.Errorf("no file here has a known format: %s", strings.Join(skipped, ", ")))
+	case len(skipped) > 0:
 		s.printNote("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if len(bundle.Artifacts) == 0 || failed > 0 && failed == len(artifacts) && bundle.Bare() {
@@ -81,7 +89,32 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 		}
 		return nil // a report without data would look like a healthy service
 	}
+	s.noteDamage(bundle)
 	return bundle
+}
+
+// waitFor is how long reading a pipe takes before a note says what it waits for.
+const waitFor = 2 * time.Second
+
+// noteWaiting prints that a named pipe has to be written to, if reading takes long. The returned function ends that.
+func (s *session) noteWaiting(name string) (read func()) {
+	fi, err := os.Stat(name)
+	if err != nil || fi.Mode()&os.ModeNamedPipe == 0 {
+		return func() {}
+	}
+	t := time.AfterFunc(waitFor, func() {
+		s.printNote("%s is a pipe: it is read until another program has written to it and closed it", name)
+	})
+	return func() { t.Stop() }
+}
+
+// noteDamage prints which captures are damaged before the report, because what is missing can change its result.
+func (s *session) noteDamage(b *evidence.Bundle) {
+	for _, w := range b.Warnings {
+		if strings.HasPrefix(w.Text, capture.DamagedText) {
+			s.printNote("warning: %s", w.Text)
+		}
+	}
 }
 
 // writeOutput renders into a file, or to standard output if name is empty or "-". It never overwrites a file that was read. It

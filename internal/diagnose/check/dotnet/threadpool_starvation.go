@@ -348,7 +348,7 @@ func (s *starving) byClient(v *check.Verdict) bool {
 	}
 	v.Rule, v.Weight = check.StandsAlone, 1
 	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"},
-		{Text: "until then, let the pool create more threads without delay: ThreadPool.SetMinThreads, or", Setting: "System.Threading.ThreadPool.MinThreads"}}
+		{Text: "until then, let the pool create more threads without delay, by ThreadPool.SetMinThreads or by the setting", Setting: "System.Threading.ThreadPool.MinThreads"}}
 	v.Needs = []check.Need{stacksEvidence, countersEvidence}
 	return true
 }
