@@ -3,6 +3,9 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"strconv"
+	"sync"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -41,6 +44,9 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 		if e.SlowMs < 0 {
 			say("%s has %g ms of slow time", e.Mechanism, e.SlowMs)
 		}
+		if !within(&e.SlowMs, e.Low, e.High) {
+			say("%s has %g ms of slow time, which is not between %g and %g", e.Mechanism, e.SlowMs, *e.Low, *e.High)
+		}
 	}
 	if math.Abs(total-r.SlowTotalMs) > 1e-3*math.Max(1, r.SlowTotalMs) {
 		say("the mechanisms have %g ms of %g ms slow time", total, r.SlowTotalMs)
@@ -49,12 +55,89 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 		if v.Saves != nil && v.Saves.Value > 1.001*r.SlowTotalMs && r.SlowTotalMs > 0 && d.RankedBy == "request_time" {
 			say("%s accounts for %g ms of %g ms slow time", v.Cause, v.Saves.Value, r.SlowTotalMs)
 		}
+		if v.Saves != nil && !within(&v.Saves.Value, v.Saves.Low, v.Saves.High) {
+			say("%s accounts for %g ms, which is not between %g and %g", v.Cause, v.Saves.Value, *v.Saves.Low, *v.Saves.High)
+		}
+		for _, p := range v.Prediction {
+			if !within(p.Then, p.Low, p.High) {
+				say("%s predicts a %s of %g, which is not between %g and %g", v.Cause, p.Metric, *p.Then, *p.Low, *p.High)
+			}
+		}
+		if share := d.shareIn(v.Subject, about(v.Cause)); v.Verdict == check.RuledOut && share >= check.WorthTelling.Value && denies(v.Summary, share) {
+			say("%s is ruled out as %q, and %s has %.3g of the slow time", v.Cause, v.Summary, about(v.Cause), share)
+		}
 		m, ok := mechanismOf[v.Cause]
 		if ok && d.Outcome != Found && v.Verdict == check.RuledOut && unwellSlow(r) && by[m.String()] >= check.Material.Value*r.SlowTotalMs {
 			say("%s is ruled out, and %s has %g ms of %g ms slow time", v.Cause, m.String(), by[m.String()], r.SlowTotalMs)
 		}
 	}
 	return wrong
+}
+
+// within says whether a figure lies in its range, as far as both are known; half a percent apart is rounding of quantiles.
+func within(v, low, high *float64) bool {
+	if v == nil || low == nil || high == nil {
+		return true
+	}
+	slack := 1e-6 + 5e-3*math.Abs(*v)
+	return *v >= *low-slack && *v <= *high+slack
+}
+
+// shareIn returns the part of a subject's slow time that a mechanism has.
+func (d *Diagnosis) shareIn(subject, mechanism string) float64 {
+	of, all := 0., 0.
+	for _, e := range d.Ledger {
+		if e.Subject != subject {
+			continue
+		}
+		if all += e.SlowMs; e.Mechanism == mechanism {
+			of += e.SlowMs
+		}
+	}
+	if all <= 0 {
+		return 0
+	}
+	return of / all
+}
+
+// about returns the mechanism that a cause's ruled-out sentence speaks of, as in JSON; "" for none.
+func about(cause string) string {
+	if cause == "linux.futex" {
+		return ledger.Lock.String()
+	}
+	if m, ok := mechanismOf[cause]; ok {
+		return m.String()
+	}
+	return ""
+}
+
+var (
+	// saysNone is how a sentence says that no slow time is of a kind.
+	saysNone = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^no slow request (waited for (locks|pools)|spent time on waiting for locks)|^none of the slow time is (own work|waiting for locks)`)
+	})
+	// saysShare is how a sentence says which share of the slow time is of a kind.
+	saysShare = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^slow requests waited [\d.,]+ \S+ for (locks|pools), |^[\d.]+ % of slow time is (waiting for|own work)`)
+	})
+	// ofSlow are the shares in it.
+	ofSlow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) % of slow time`) })
+)
+
+// denies says whether a sentence speaks of far less slow time than the ledger has.
+func denies(sentence string, share float64) bool {
+	if saysNone().MatchString(sentence) {
+		return true
+	}
+	if !saysShare().MatchString(sentence) {
+		return false
+	}
+	said := 0.
+	for _, m := range ofSlow().FindAllStringSubmatch(sentence, -1) {
+		percent, _ := strconv.ParseFloat(m[1], 64) // the pattern is a number
+		said += percent / 100
+	}
+	return said < share-check.WorthTelling.Value
 }
 
 // unwellSlow says whether so many requests are slow, and by so much, that the service is not well.

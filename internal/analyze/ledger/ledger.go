@@ -481,18 +481,20 @@ func (l *Ledger) chargeSlow() {
 			}
 		}
 	}
-	bound := func(low, high float64) (string, *stats.Interval) {
-		return "bound", &stats.Interval{Low: low, High: min(high, float64(l.Total))}
+	bound := func(ns int64, low, high float64) (string, *stats.Interval) { // less may be moved than a replay says: no more than there is
+		return "bound", &stats.Interval{Low: min(low, float64(ns)), High: max(float64(ns), min(high, float64(l.Total)))}
 	}
 	for k, v := range sums {
 		e := Entry{Mechanism: k.m, Detail: k.detail, Ns: v.ns, Sample: v.sample, Method: observed}
 		switch {
 		case k.replay:
 			e.Method = MethodReplay
-			e.Basis, e.Interval = bound(l.movedBounds())
+			low, high := l.movedBounds()
+			e.Basis, e.Interval = bound(v.ns, low, high)
 		case k.m == HostCPU && l.Host.Starved():
 			e.Method = MethodShare
-			e.Basis, e.Interval = bound(l.Host.scaleBounds(v.ns))
+			low, high := l.Host.scaleBounds(v.ns)
+			e.Basis, e.Interval = bound(v.ns, low, high)
 		case l.queued != nil && k.m == PoolThread, l.stalled != nil && k.m == AllocationStall:
 			e.Method = MethodShare
 		case k.m == Queued && l.entrance.hasQueue(k.detail):
@@ -504,7 +506,8 @@ func (l *Ledger) chargeSlow() {
 			e.Method = MethodShare
 		case k.m == StopTheWorld:
 			e.Method = MethodOverlap
-			e.Basis, e.Interval = bound(l.stoppedBounds())
+			low, high := l.stoppedBounds()
+			e.Basis, e.Interval = bound(v.ns, low, high)
 		case k.m == Dependency, k.m == Pool, k.m == Queued && k.detail != 0, k.m == Delivery, k.m == Client:
 			e.Method = MethodSpan
 		default:

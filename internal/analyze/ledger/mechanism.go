@@ -51,7 +51,7 @@ var mechanisms = [NumMechanisms]struct{ id, title string }{
 	{"requests_cpu", "runnable, CPU busy with other requests"},
 	{"background_cpu", "runnable, CPU busy with background work"},
 	{"wakeup", "runnable, a CPU was free (wake-up delay)"},
-	{"pool_thread", "waiting for a pool thread"},
+	{"pool_thread", "waiting for a free thread"},
 	{"host_cpu", "runnable, the host gave no CPU"},
 	{"lock", "waiting for a lock"},
 	{"task_wait", "blocked on a task"},
@@ -89,14 +89,10 @@ const InKernel = "in the kernel"
 // uncalled lists kernel work that no call of the program asks for: page faults, and reclaiming memory.
 var uncalled = []string{evidence.KernelPageFault, evidence.KernelDiskFault, evidence.KernelNUMA, evidence.KernelReclaim, evidence.KernelCompaction}
 
-// TitleAt is [Mechanism.TitleOf] for one cause: not all kernel work is a call of the program, and an event loop is not a
-// pool's thread.
+// TitleAt is [Mechanism.TitleOf] for one cause: not all kernel work is a call of the program.
 func (m Mechanism) TitleAt(lanes string, what evidence.Wait) string {
 	if m == Kernel && slices.Contains(uncalled, cmp.Or(what.Call, what.Class)) {
 		return InKernel
-	}
-	if m == PoolThread && what.Kind == evidence.EventLoop {
-		return "waiting for a thread"
 	}
 	return m.TitleOf(lanes)
 }

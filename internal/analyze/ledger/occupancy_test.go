@@ -194,3 +194,54 @@ func TestAwaited(t *testing.T) {
 		}
 	}
 }
+
+// TestQueuedForFullCPUs: requests in the queue of the pool wait for a CPU while the process fills them, as its pool threads are
+// ready, and for a thread otherwise.
+func TestQueuedForFullCPUs(t *testing.T) {
+	for _, cpus := range []int64{2, 1} { // of two, that are busy
+		b := newBundle(evidence.Subject{CPUs: 2})
+		s := newSource(b, "trace", exact, 0)
+		for i := range int64(20) {
+			s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished, Path: path(state(evidence.Awaiting, 10_000*ms))})
+		}
+		s.Series(evidence.Series{Name: evidence.SeriesPoolQueue, T: []int64{epoch, epoch + 10_000*ms}, V: []float64{15, 15}, Origin: s.Origin(1)})
+		on := s.Name(evidence.SampleOnCPU)
+		for at := int64(5); at < 10_000; at += 10 {
+			for range cpus {
+				s.Sample(evidence.Sample{Time: epoch + at*ms, Type: on, Value: 10 * ms})
+			}
+		}
+		s.Close()
+		l := one(t, b, Options{SLO: 1})
+		thread, cpu := l.Charges[PoolThread], l.Charges[RequestsCPU]
+		if full := cpus == 2; full && (cpu < 149_000*ms || thread > 1000*ms) || !full && (thread < 149_000*ms || cpu > 0) {
+			t.Errorf("%d of 2 CPUs busy: %d ms are waits for a CPU, %d ms for a thread", cpus, cpu/ms, thread/ms)
+		}
+	}
+}
+
+// TestAwaitedLimits: where the pieces of a recording found different limits at one place, none is named.
+func TestAwaitedLimits(t *testing.T) {
+	b := newBundle(evidence.Subject{Runtime: "dotnet"})
+	s := newSource(b, "trace", exact, 0)
+	for i := range int64(20) {
+		s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Path: path(state(evidence.Awaiting, 10_000*ms))})
+	}
+	s.Close()
+	s = newSource(b, "awaits", exact, 0)
+	at := s.Stack([]evidence.Frame{{Func: s.Name("Shop!Shop.Gate+<Enter>d__1.MoveNext()")}})
+	for n, limit := range []string{"limit of 17 at", "limit of 6 at", "limit of 1 at"} {
+		s.Sample(evidence.Sample{Subject: s.subject, Time: epoch + int64(n)*ms, Stack: at, Type: s.Name(evidence.SampleAwaitPool), Class: s.Name(limit), Value: 800, Origin: s.Origin(int64(n + 1))})
+	}
+	s.Close()
+	l := one(t, b, Options{SLO: 1, Stacks: threads.Readers{"dotnet": threads.DotnetStacks}})
+	var waits []string
+	for _, e := range l.Entries {
+		if e.Mechanism == Pool {
+			waits = append(waits, b.Names.Text(e.Detail))
+		}
+	}
+	if len(waits) != 1 || waits[0] != "limit at Gate.Enter" {
+		t.Errorf("it waits for %q", waits)
+	}
+}

@@ -63,7 +63,9 @@ func (l *Ledger) estimateIntervals(over *timeline, block int64) {
 			if known := e.Ns - e.Sample; e.Sample > 0 && known > 0 { // known requests stand for their like
 				iv.Low, iv.High = iv.Low*float64(e.Ns)/float64(known), min(float64(l.Total), iv.High*float64(e.Ns)/float64(known))
 			}
-			e.Interval, e.Basis = &iv, "sampling"
+			if ns := float64(e.Ns); iv.Low <= ns && ns <= iv.High { // most of it in one block: resampling cannot tell
+				e.Interval, e.Basis = &iv, "sampling"
+			}
 		}
 	}
 }

@@ -226,3 +226,71 @@ func (s *stops) medianPause() int64 {
 	}
 	return lengths[len(lengths)/2]
 }
+
+// placedTime is a part of a request's time, what of it was charged to pauses, and whether it had no state.
+type placedTime struct {
+	from, to, paused int64
+	unobserved       bool
+}
+
+// stoppedBounds returns the least and the most of the slow requests' time that the pauses can have cost, over the positions
+// that the clocks allow. A wait with an unknown place can have hidden the pauses or, if they came at its end, none of them.
+// What was charged always lies between them.
+func (l *Ledger) stoppedBounds() (low, high float64) {
+	var parts []placedTime
+	for _, row := range l.Slow {
+		var labelled int64
+		if parts, labelled = l.appendPlaced(parts[:0], row); len(parts) == 0 {
+			continue
+		}
+		l.walkStates(row, func(at int64, _ *evidence.Segment, c *Charges, by derivation) {
+			if by == fromReplay || c[StopTheWorld] == 0 {
+				return
+			}
+			i := len(parts) - 1
+			for i > 0 && parts[i].from > at {
+				i--
+			}
+			parts[i].paused += c[StopTheWorld]
+		})
+		for _, p := range parts {
+			if !p.unobserved && p.paused == 0 {
+				continue
+			}
+			least, most := l.stops.stoppedExtremes(p.from, p.to)
+			ran := 1 - l.withheld.Part(p.from, p.to)
+			low += min(float64(p.paused), ran*float64(max(0, least-labelled)))
+			high += max(float64(p.paused), ran*float64(most))
+		}
+	}
+	return low, high
+}
+
+// appendPlaced appends the parts of a request whose places are known; all of it is one part where it has waits without a
+// place, whose sum is labelled.
+func (l *Ledger) appendPlaced(parts []placedTime, row int) (_ []placedTime, labelled int64) {
+	r := &l.b.Requests
+	end := r.End.At(row)
+	began := end - r.Latency(row)
+	path := r.Path(row)
+	labelled, loose := l.hasUnplacedWaits(path)
+	if loose || isPlaced(path) {
+		return append(parts, placedTime{from: max(r.Start.At(row), l.sentAt(row)), to: end, unobserved: true}), labelled
+	}
+	at := r.Start.At(row)
+	if at == 0 {
+		at = began
+	}
+	var s evidence.Segment
+	for path.Next(&s) {
+		next := min(at+max(0, s.Dur), end)
+		if from := max(at, began); next > from {
+			parts = append(parts, placedTime{from: from, to: next, unobserved: s.Kind == evidence.Unobserved})
+		}
+		at = next
+	}
+	if from := max(at, began); from < end {
+		parts = append(parts, placedTime{from: from, to: end, unobserved: true})
+	}
+	return parts, 0
+}

@@ -46,6 +46,12 @@ var walkers = sync.Pool{New: func() any {
 
 func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
+	if l.Unread != nil {
+		w.yield = func(at int64, s *evidence.Segment, c *Charges, by derivation) {
+			l.chargeCPUsWhileUnread(s, c)
+			yield(at, s, c, by)
+		}
+	}
 	defer func() { w.l, w.yield = nil, nil }() // an idle walker must not keep a ledger alive
 	r := &l.b.Requests
 	start, end := r.Start.At(row), r.End.At(row)
@@ -291,31 +297,4 @@ func (w *walker) chargeUnplaced(path evidence.Path, at, end int64) {
 		stopped := int64(float64(w.l.stops.meanStopped(from, end)) * (float64(rest) / float64(end-from)))
 		w.chargeUnobserved(at, evidence.Segment{Kind: evidence.Unobserved, Dur: rest}, min(stopped, rest))
 	}
-}
-
-// stoppedBounds returns the least and the most of the slow requests' time that the pauses can have cost. A wait with an
-// unknown place can have hidden the pauses or, if they came at its end, none of them.
-func (l *Ledger) stoppedBounds() (low, high float64) {
-	r := &l.b.Requests
-	for _, row := range l.Slow {
-		end := r.End.At(row)
-		start := max(r.Start.At(row), l.sentAt(row))
-		path := r.Path(row)
-		if labelled, loose := l.hasUnplacedWaits(path); loose || isPlaced(path) {
-			least, most := l.stops.stoppedExtremes(start, end)
-			ran := 1 - l.withheld.Part(start, end)
-			low += ran * float64(max(0, least-labelled))
-			high += ran * float64(most)
-			continue
-		}
-		l.walkStates(row, func(at int64, s *evidence.Segment, _ *Charges, by derivation) {
-			if s.Kind == evidence.Unobserved && by != fromReplay {
-				least, most := l.stops.stoppedExtremes(at, at+s.Dur)
-				ran := 1 - l.withheld.Part(at, at+s.Dur)
-				low += ran * float64(least)
-				high += ran * float64(most)
-			}
-		})
-	}
-	return low, high
 }

@@ -28,13 +28,13 @@ func maxOf(c *Curve) float64 {
 	return slices.Max(c.V)
 }
 
-// ListenQueues returns the queues of a process's sockets, most waiting first. Connections in the kernel's queue, and
+// ListenQueues returns the queues of a process's sockets, most waiting first, without those on which its runtime answers tools. Connections in the kernel's queue, and
 // connections that no process has accepted, are the same ones: the larger count is taken.
 func ListenQueues(b *evidence.Bundle, subject evidence.SubjectID) (all []ListenQueue) {
 	for i := range b.Series {
 		s := &b.Series[i]
 		address, ok := strings.CutPrefix(s.Name, evidence.SeriesListenQueue+":")
-		if !ok || s.Subject != subject || len(s.T) == 0 || slices.ContainsFunc(all, func(q ListenQueue) bool { return q.Address == address }) {
+		if !ok || s.Subject != subject || len(s.T) == 0 || evidence.IsDiagnosticSocket(address) || slices.ContainsFunc(all, func(q ListenQueue) bool { return q.Address == address }) {
 			continue
 		}
 		q := ListenQueue{Address: address, Waiting: CurveOf(b, subject, s.Name, Whole), Backlog: CurveOf(b, subject, evidence.SeriesListenBacklog+":"+address, Whole)}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Summary is what the threads of a process did at one moment: of several looks, when most of them had work, because then it matters what they do with
@@ -243,7 +244,11 @@ func (g *Group) Who(s *Summary) string {
 
 // Sentence describes what the group's threads do: "37 of 41 pool threads · waiting for a task (.Result) · Shop!CartController.Get()".
 func (g *Group) Sentence(s *Summary) string {
-	parts := []string{g.Who(s), g.View.Doing()}
+	doing := g.View.Doing()
+	if g.View.Kernel && g.View.State == evidence.Running && g.Seen > 0 && s.Samples > 0 { // the moment that is shown is the busiest
+		doing = fmt.Sprintf("on a CPU when sampled (%s of %s samples of all threads)", units.Count(g.Seen), units.Count(s.Samples))
+	}
+	parts := []string{g.Who(s), doing}
 	if g.View.Owner != "" && g.View.State != evidence.Idle {
 		owner := g.View.Owner
 		if g.View.Library {

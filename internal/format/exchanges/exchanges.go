@@ -69,7 +69,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -307,7 +306,7 @@ func (p *parser) parseExchange(text []byte, request bool) bool {
 	case n[3] > 0:
 		x.last = x.begun + n[3]
 	}
-	if request && x.port < 0 && isDiagnostic(p.listenerText(x.port)) {
+	if request && x.port < 0 && evidence.IsDiagnosticSocket(p.listenerText(x.port)) {
 		return true // what tools ask the runtime, this one among them
 	}
 	if len(p.requests)+len(p.calls) >= mostRows {
@@ -377,16 +376,6 @@ func (p *parser) listenerText(port int64) string {
 		return p.pathTexts[-1-port]
 	}
 	return fmt.Sprintf("port %d", port)
-}
-
-// diagnosticSockets are prefixes of the names of UNIX sockets on which runtimes answer tools: the diagnostic port of .NET, the pipe of its debugger,
-// and the attach mechanism of HotSpot.
-var diagnosticSockets = []string{"dotnet-diagnostic-", "clr-debug-pipe-", ".java_pid"}
-
-// isDiagnostic says whether the runtime, not the service, answers on a UNIX socket.
-func isDiagnostic(path string) bool {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	return slices.ContainsFunc(diagnosticSockets, func(begin string) bool { return strings.HasPrefix(name, begin) })
 }
 
 // unixPrefix begins the address of a UNIX socket: "unix:/run/app.sock", "unix:@name". An address has at most mostPath bytes, as each byte that is

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // CauseChange is what the diagnoses of both runs say about a cause.
 type CauseChange struct {
 	Cause   string `json:"cause"`
-	Subject string `json:"subject"` // the process, by its name without the PID, as a restart changes it
+	Subject string `json:"subject"` // the process, as the diagnosis that names the cause calls it
 	Title   string `json:"title"`   // what happens, in the words of the diagnosis that names it
 
 	// Before and After are verdicts: supported | ruled_out | inconclusive; null: the cause was not asked for, as it does not apply
@@ -33,7 +32,7 @@ func (c *Comparison) SetCauses(before, after *diagnose.Diagnosis) {
 		for i := range d.Verdicts {
 			v := &d.Verdicts[i]
 			known := slices.ContainsFunc(c.Causes, func(x CauseChange) bool { return x.Cause == v.Cause })
-			if v.Verdict != check.Supported || known {
+			if !v.IsSupported() || known {
 				continue
 			}
 			x := CauseChange{Cause: v.Cause, Subject: v.Subject, Title: v.Title}
@@ -47,12 +46,9 @@ func (c *Comparison) SetCauses(before, after *diagnose.Diagnosis) {
 // strongestVerdict returns a diagnosis's verdict about a cause: of several services the one that is supported, else the one left
 // open.
 func strongestVerdict(d *diagnose.Diagnosis, cause string) (verdict *string, summary string) {
-	strength := func(state string) int {
-		return slices.Index([]string{check.RuledOut, check.Inconclusive, check.Supported}, state)
-	}
 	for i := range d.Verdicts {
 		v := &d.Verdicts[i]
-		if v.Cause == cause && (verdict == nil || strength(v.Verdict) > strength(*verdict)) {
+		if v.Cause == cause && (verdict == nil || diagnose.Strength(v.Verdict) > diagnose.Strength(*verdict)) {
 			verdict, summary = &v.Verdict, v.Summary
 		}
 	}

@@ -26,7 +26,7 @@ func needMore(c *check.Case) check.Need {
 }
 
 var leastWork = check.Threshold{Name: "threads with work on average", Value: .1, Unit: "threads",
-	Why: "a tenth of one is what is called idle", Source: "judgement"}
+	Why: "a tenth of one is what is called idle", Source: "Little's law, L = λW: 100 ms of work in each second"}
 
 var ofBusyThreads = check.Threshold{Name: "share of the time of busy threads from which a cause is named", Value: check.Material.Value, Unit: "1",
 	Why: "without requests it stands for slow time, in which threads serve them", Source: "Little's law"}
@@ -38,6 +38,7 @@ type finding struct {
 	x       *charged // by the ledger; nil: it does not tell
 	where   string   // "fsync of /var/lib/journal", "" unknown
 	of      string   // what share is of
+	held    float64  // of slow time: waits for locks while their holders waited, too
 }
 
 // judgeLoss judges what requests lost in the mechanism or, without requests, what busy threads
@@ -58,14 +59,22 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	}
 	x := m.chargedOf(c)
 	m.addTimeAtWork(c, k, x)
+	all := x.share
 	m.subtractHolderWaits(c, k, x)
-	f = finding{share: x.share, x: x, of: "slow time"}
+	f = finding{share: x.share, x: x, of: "slow time", held: all - x.share}
+	if waited := c.Share(ledger.Lock); m.locks && waited > all { // what it holds is charged where the holder was
+		all, f.held = waited, waited-x.share
+	}
 	v.Weigh(x.share, check.Material)
 	v.Weigh(x.over, check.MaterialBeyond)
 	v.Summary = check.OfSlow(x.share) + " is " + m.what
-	if x.ns == 0 {
+	switch {
+	case f.held >= check.WorthTelling.Value:
+		v.Summary = fmt.Sprintf("%s is %s, all but %s while their holders waited, too", check.OfSlow(all), m.what, units.Percent(x.share))
+	case x.ns == 0:
 		v.Summary = "no slow request spent time on " + m.what
-	} else {
+	}
+	if x.ns > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())),
 			c.Figure("slow.kernel_requests", fmt.Sprintf("slow requests that spent time on it, of %d", len(l.Slow)), float64(x.waiters), "count", check.From(l.StatesFrom())),
 			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.StatesFrom())))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
@@ -170,6 +171,11 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, l.Total))
 	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for pools", behind.Total, share)}
+	if others := othersWaits(c, wait, share); others != "" && share < check.WorthTelling.Value {
+		v.Summary = others
+	} else if others != "" {
+		v.Summary += "; " + others
+	}
 	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom())))
 	for i := range all {
@@ -253,6 +259,34 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		return all + min(freed(row), max(0, before))
 	}))
 	return v
+}
+
+// othersWaits says, as a sentence's end, what requests wait for that looks like a pool and is judged by another cause: one
+// worker that serves them in turn, or what other requests hand over. "" where that is next to nothing.
+func othersWaits(c *check.Case, wait check.Wait, share float64) string {
+	if c.Share(ledger.Pool)-share < check.WorthTelling.Value {
+		return ""
+	}
+	left := func(s *evidence.Segment, ch *ledger.Charges) (ledger.Mechanism, int64) {
+		if _, ns := wait(s, ch); ns > 0 {
+			return ledger.Pool, 0
+		}
+		return ledger.Pool, ch[ledger.Pool]
+	}
+	names, behind := waitedFor(c, left), c.BehindOf(left)
+	if len(names) == 0 {
+		return ""
+	}
+	what := ""
+	switch id := names[0].id; {
+	case pinnedNames(c)[id]:
+		what = ", which threads keep that cannot give it back while they wait"
+	case eventWaits(c)[id]:
+		what = ", which other requests hand over"
+	case serialServers(c)[id]:
+		what = ", which serves one after the other"
+	}
+	return fmt.Sprintf("%s is waiting for %s%s%s", check.OfSlow(float64(behind.Total)/float64(max(1, c.Ledger.Total))), c.Bundle.Names.Text(names[0].id), what, behind.Root())
 }
 
 // enlargeFix returns what helps against a full pool, with the setting of the library whose pool of
@@ -353,6 +387,9 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 	if has := c.Bundle.Names.Wait(name).Places; has > 0 && float64(has) >= needed/comfortable.Value {
 		needed = 0 // not all that requests hold is known
 	}
+	if has, limited := awaitedLimit(c, name); limited && float64(has) >= needed/comfortable.Value {
+		needed = 0
+	}
 	for _, x := range threadLimits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
 			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
@@ -362,6 +399,17 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 		}
 	}
 	return needed
+}
+
+// awaitedLimit returns how many a limit lets in that requests await; limited without a number is one that different parts of
+// the recording show with different numbers.
+func awaitedLimit(c *check.Case, name evidence.NameID) (places int, limited bool) {
+	text := c.Bundle.Names.Text(name)
+	if strings.HasPrefix(text, "limit at ") {
+		return math.MaxInt, true
+	}
+	_, err := fmt.Sscanf(text, "limit of %d at", &places)
+	return places, err == nil
 }
 
 // formatPlaces writes how many places a pool needs so that waits stay short when so many are held
