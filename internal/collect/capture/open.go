@@ -82,6 +82,7 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 		return nil, err
 	}
 	end, _ := r.Seek(0, io.SeekCurrent) // of the last whole member; seeking in a section never fails
+	end = (end + block - 1) / block * block
 	for !c.Ended {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -105,7 +106,7 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 		if !found {
 			break
 		}
-		end = next - block // so that a damaged member there is left, too
+		end = next // so that the search goes on behind it if the member there is damaged, too
 		_, _ = r.Seek(next, io.SeekStart)
 		t = tar.NewReader(r)
 	}

@@ -116,7 +116,10 @@ func (c *Case) originOf(v *Verdict, x *Compared) string {
 	return c.Bundle.Artifacts[c.Ledger.Source].Name
 }
 
-// isSameFigure says whether two figures are the same to within 0.1 %. None is the same as a 0, which many figures are.
+// sameFigure is the part of a figure by which it may differ from itself as it is written in another unit.
+const sameFigure = .001
+
+// isSameFigure says whether two figures are the same, whatever their units. None is the same as a 0, which many figures are.
 func isSameFigure(a float64, unit string, b float64, other string) bool {
 	in := map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 	if x, y := in[unit], in[other]; x > 0 && y > 0 {
@@ -124,7 +127,7 @@ func isSameFigure(a float64, unit string, b float64, other string) bool {
 	} else if unit != other {
 		return false
 	}
-	return a != 0 && math.Abs(a-b) <= .001*math.Abs(a)
+	return a != 0 && math.Abs(a-b) <= sameFigure*math.Abs(a)
 }
 
 // Deciding returns the question that decided; "" if a version with other questions made the
