@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -110,7 +111,10 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 		_, _ = r.Seek(next, io.SeekStart)
 		t = tar.NewReader(r)
 	}
-	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 {
+	if c.chunks > 0 && c.withoutNote > 0 && c.Damage == "" {
+		c.Damage = units.Plural(c.withoutNote, "part") + " without unstall's note"
+	}
+	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 && c.Damage == "" {
 		return nil, errors.New("was packed again by another program, which dropped what unstall notes of each part: give the capture as it was recorded")
 	}
 	if !c.Ended {

@@ -94,21 +94,17 @@ func Figure(e *diagnose.Evidence) string {
 // each.
 func Proof(v *diagnose.Verdict) (lines []string) {
 	for i := range v.Evidence {
-		lines = append(lines, EvidenceLine(&v.Evidence[i]))
+		e := &v.Evidence[i]
+		line := strings.TrimSpace(Figure(e) + " " + e.Text)
+		if e.Origin != "" {
+			line += " [" + e.Origin + "]"
+		}
+		lines = append(lines, line)
 	}
 	for _, f := range v.Fix {
 		lines = append(lines, "Change: "+strings.TrimSpace(f.Setting+" "+f.Text))
 	}
 	return lines
-}
-
-// EvidenceLine returns a figure, what it is, and where it is from: "3.18 s slow time: fsync [trace.out]".
-func EvidenceLine(e *diagnose.Evidence) string {
-	line := strings.TrimSpace(Figure(e) + " " + e.Text)
-	if e.Origin != "" {
-		line += " [" + e.Origin + "]"
-	}
-	return line
 }
 
 // Origin returns where all of the evidence is from, "" if that differs or there is only one piece.

@@ -70,27 +70,43 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 		}
 	}
 	if len(silent) > 0 {
-		for _, l := range p.wrapText("No figure compared: "+strings.Join(silent, ", "), 0) {
-			p.writeLine(l)
-		}
+		const lead = "No figure compared"
+		p.writeBlock(lead, dim, answers, p.flowItems(silent, answers))
 	}
 	p.writeFigures(v)
 	p.writeThresholds(from)
 }
 
-// writeFigures writes the figures of a verdict with the files and lines they are from: those that the report's WHY shows.
+// writeFigures writes the figures of a verdict in a column, with what they are and the files and lines they are from. Those of a
+// supported cause are in the report's WHY.
 func (p *page) writeFigures(v *diagnose.Verdict) {
 	if len(v.Evidence) == 0 {
 		return
 	}
 	p.writeBlank()
-	p.writeLine(p.applyStyle(bold, "FIGURES, as in WHY of the report"))
+	title := "FIGURES"
+	if v.IsSupported() {
+		title += ", as in WHY of the report"
+	}
+	p.writeLine(p.applyStyle(bold, title))
+	column := 0
 	for i := range v.Evidence {
-		for k, l := range p.wrapText(sentence.EvidenceLine(&v.Evidence[i]), 4) {
-			if k > 0 {
-				l = "  " + l
+		column = max(column, textWidth(p.cleanText(sentence.Figure(&v.Evidence[i]))))
+	}
+	for i := range v.Evidence {
+		e := &v.Evidence[i]
+		text := e.Text
+		if e.Origin != "" {
+			text += " [" + e.Origin + "]"
+		}
+		figure := p.cleanText(sentence.Figure(e))
+		for _, l := range p.wrapText(text, column+4) {
+			lead := "  " + padLeft(figure, column) + "  "
+			if figure == "" {
+				lead = lead[:min(len(lead), max(2, p.Width-textWidth(l)))] // the name of a file is not broken
 			}
-			p.writeLine("  " + l)
+			p.writeLine(lead + l)
+			figure = ""
 		}
 	}
 }
