@@ -50,7 +50,7 @@ func (c *debugCommand) Run(s *session) error {
 		s.reportError(unreadable, aside.Unasked)
 		return nil
 	case aside.Unasked != nil:
-		s.printNote("warning: %v: this is the command for a pod of an unknown user", aside.Unasked)
+		s.printNote("warning: %v; this is the command for a pod of an unknown user", aside.Unasked)
 	}
 	if !c.Start {
 		return s.printOutput(func(w io.Writer) error { return c.printCommand(w, aside) })

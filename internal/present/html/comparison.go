@@ -35,7 +35,10 @@ type metricView struct {
 }
 
 // causeChangeView is a cause before and after a change.
-type causeChangeView struct{ Cause, Change, Figure string }
+type causeChangeView struct {
+	Cause, Change string
+	Figures       []string
+}
 
 // effectView is a change on a scale from −100 % to +100 %, in percent of its
 // width. What is beyond is drawn at its end.
@@ -54,7 +57,7 @@ func (p Compared) addTo(doc *document) error {
 	v.Host = sentence.HostChange(c)
 	for i := range c.Causes {
 		x := &c.Causes[i]
-		v.Causes = append(v.Causes, causeChangeView{x.Cause, sentence.CauseChanged(x), sentence.CauseFigure(x)})
+		v.Causes = append(v.Causes, causeChangeView{x.Cause, sentence.CauseChanged(x), sentence.CauseFigures(x)})
 	}
 	if c.Diagnosed && len(c.Causes) == 0 {
 		v.NoCauses = sentence.NoCauses

@@ -2,13 +2,14 @@ package junit
 
 import (
 	"io"
+	"strings"
 
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 // Compare renders a comparison: a case for each metric that fails a comparison if it regresses, and before them one that fails if the
-// loads differ, so that a comparison of nothing does not pass.
+// loads differ, so that a comparison of nothing does not pass. That one also says which causes either run has, as its output.
 func Compare(w io.Writer, c *compare.Comparison) error {
 	s := suite{Name: "unstall: " + sentence.Compared(c)}
 	loads := test{Class: "unstall.compare", Name: "comparable"}
@@ -20,6 +21,7 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 	case c.Comparable == nil:
 		loads.Skipped = &problem{Message: c.Why}
 	}
+	loads.Output = strings.Join(sentence.CauseLines(c), "\n")
 	s.addCase(loads)
 	for i := range c.Metrics {
 		m := &c.Metrics[i]

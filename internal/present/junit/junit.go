@@ -30,6 +30,7 @@ type test struct {
 	Name    string   `xml:"name,attr"`
 	Failure *problem `xml:"failure,omitempty"`
 	Skipped *problem `xml:"skipped,omitempty"`
+	Output  string   `xml:"system-out,omitempty"`
 }
 
 type problem struct {

@@ -17,10 +17,10 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 	}
 	switch {
 	case len(c.Causes) > 0:
-		p.writeLinef("\n| cause | before → after | figures |\n|---|---|---|")
+		p.writeLinef("\n| cause | before → after | before | after |\n|---|---|---|---|")
 		for i := range c.Causes {
 			x := &c.Causes[i]
-			p.writeLinef("| %s | %s | %s |", formatCodeCell(x.Cause), escapeText(sentence.CauseChanged(x)), escapeText(sentence.CauseFigure(x)))
+			p.writeLinef("| %s | %s | %s | %s |", formatCodeCell(x.Cause), escapeText(sentence.CauseChanged(x)), escapeText(x.BeforeSummary), escapeText(x.AfterSummary))
 		}
 	case c.Diagnosed:
 		p.writeLinef("\n%s.", sentence.Capital(sentence.NoCauses))

@@ -83,17 +83,27 @@ func causeState(verdict *string) string {
 	return Outcome(*verdict)
 }
 
-// CauseFigure returns the deciding figure of a cause, after the change if there is one.
-func CauseFigure(x *compare.CauseChange) string {
-	switch {
-	case x.AfterSummary == "" && x.BeforeSummary == "":
-		return ""
-	case x.AfterSummary == "":
-		return "before: " + x.BeforeSummary
-	case x.BeforeSummary == "":
-		return "after: " + x.AfterSummary
+// CauseFigures returns the figures that decided a cause, one sentence for each side that was asked for it.
+func CauseFigures(x *compare.CauseChange) (sides []string) {
+	if x.BeforeSummary != "" {
+		sides = append(sides, "before: "+x.BeforeSummary)
 	}
-	return "before: " + x.BeforeSummary + "; after: " + x.AfterSummary
+	if x.AfterSummary != "" {
+		sides = append(sides, "after: "+x.AfterSummary)
+	}
+	return sides
+}
+
+// CauseLines returns what the diagnoses of both sides say about causes, a line for each cause; none if they were not made.
+func CauseLines(c *compare.Comparison) (lines []string) {
+	for i := range c.Causes {
+		x := &c.Causes[i]
+		lines = append(lines, strings.Join(append([]string{x.Cause + "  " + CauseChanged(x)}, CauseFigures(x)...), " · "))
+	}
+	if c.Diagnosed && len(lines) == 0 {
+		lines = []string{NoCauses}
+	}
+	return lines
 }
 
 // NoCauses is said where both runs were diagnosed and no cause was named.

@@ -65,6 +65,9 @@ func Window(w diagnose.Window) string {
 		if w.Duration == nil {
 			return ""
 		}
+		if *w.Duration < 1e-6 { // one moment, such as that of a single message
+			return "time of day unknown"
+		}
 		return units.Time(*w.Duration*1e9) + ", time of day unknown"
 	}
 	clock := "15:04:05"

@@ -56,7 +56,7 @@ func (p *page) writeCauseChanges(c *compare.Comparison) {
 	for i := range c.Causes {
 		x := &c.Causes[i]
 		lines = append(lines, p.wrapText(x.Cause+"  "+sentence.CauseChanged(x), labels)...)
-		if figure := sentence.CauseFigure(x); figure != "" {
+		for _, figure := range sentence.CauseFigures(x) {
 			for _, l := range p.wrapText(figure, labels+2) {
 				lines = append(lines, "  "+l)
 			}
