@@ -50,7 +50,9 @@ func (s *session) reportError(code int, err error) {
 func (s *session) readFiles(names []string) *evidence.Bundle {
 	beNice()
 	spareMemory()
+	read := s.noteWaiting(names)
 	artifacts, done, errs := discover.Files(names, s.in)
+	read()
 	defer done()
 	for _, err := range errs {
 		s.reportError(unreadable, err)
@@ -61,10 +63,7 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 	failed := 0
 	for _, a := range artifacts {
 		known := len(bundle.Artifacts)
-		read := s.noteWaiting(a.Name)
-		err := incident.Read(context.Background(), a, bundle)
-		read()
-		switch {
+		switch err := incident.Read(context.Background(), a, bundle); {
 		case a.Walked && errors.Is(err, format.ErrUnknown):
 			skipped = append(skipped, a.Name)
 		case err != nil:
@@ -96,14 +95,19 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 // waitFor is how long reading a pipe takes before a note says what it waits for.
 const waitFor = 2 * time.Second
 
-// noteWaiting prints that a named pipe has to be written to, if reading takes long. The returned function ends that.
-func (s *session) noteWaiting(name string) (read func()) {
-	fi, err := os.Stat(name)
-	if err != nil || fi.Mode()&os.ModeNamedPipe == 0 {
+// noteWaiting prints that named pipes have to be written to, if reading them takes long. The returned function ends that.
+func (s *session) noteWaiting(names []string) (read func()) {
+	var pipes []string
+	for _, name := range names {
+		if fi, err := os.Stat(name); err == nil && fi.Mode()&os.ModeNamedPipe != 0 {
+			pipes = append(pipes, name)
+		}
+	}
+	if len(pipes) == 0 {
 		return func() {}
 	}
 	t := time.AfterFunc(waitFor, func() {
-		s.printNote("%s is a pipe: it is read until another program has written to it and closed it", name)
+		s.printNote("reading %s until another program has written to it and closed it", strings.Join(pipes, ", "))
 	})
 	return func() { t.Stop() }
 }

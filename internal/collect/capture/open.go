@@ -54,15 +54,19 @@ type stored struct {
 // Open reads the index of a capture, which may still be written to. A capture that was cut off gives its whole members, and a
 // warning says so. The error is one line and wraps those of opening a file.
 func Open(path string) (*Capture, error) {
+	fi, err := os.Stat(path)
+	if err == nil && !fi.Mode().IsRegular() { // opening a pipe waits
+		err = errors.New("is not a regular file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = errors.New("is not a regular file")
-	}
+	fi, err = f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
