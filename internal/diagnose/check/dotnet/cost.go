@@ -58,12 +58,28 @@ func (s *starving) predictAwait(n threadpool.Service) []check.Prediction {
 		return nil
 	}
 	now := &of.Measured
+	finished := newPrediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate)
+	if come := s.arrivalRate(); come > 0 && then.Rate.Value > moreThanCome*come {
+		finished.Metric, finished.Now = "capacity", nil // no more are finished than come
+	}
 	return []check.Prediction{
-		newPrediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate),
+		finished,
 		newPrediction("requests.mean_ms", "mean latency", "ms", model.Unknown, then.Latency),
 		newPrediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
 		newPrediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
 	}
+}
+
+// moreThanCome × the rate at which requests come is more than the pool can be said to finish: it is what it could.
+const moreThanCome = 1.1
+
+// arrivalRate returns how many requests came per second, 0 unknown.
+func (s *starving) arrivalRate() float64 {
+	l := s.c.Ledger
+	if l == nil || l.To <= l.From {
+		return 0
+	}
+	return float64(len(l.All.Rows)) / (float64(l.To-l.From) / 1e9)
 }
 
 // isBlockedElsewhere says whether the pool's threads are blocked not in requests but in timers or
