@@ -54,7 +54,7 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 	lay.placeClocks()
 	lay.chooseRequests()
 	r := &b.Requests
-	life := &Life{Request: lay.buildRequest(row, states), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
+	life := &Life{Request: lay.buildRequest(row, states, true), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
 		Followed: r.Path(row).Followed(), Limit: l.Limit(row), Rank: 1, Of: len(l.Rows)}
 	var route []int64
 	for _, i := range l.Rows {
@@ -78,7 +78,41 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 		}
 	}
 	slices.SortStableFunc(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
+	if states < MaxStates {
+		life.joinStates()
+	}
 	return life, nil
+}
+
+// leastStep is the part of a request's time below which a state is no step of a short account.
+const leastStep = .01
+
+// joinStates makes one state of neighbours that are charged to the same mechanism where one of them stands for several, and
+// gives states of next to no time to the one before.
+func (l *Life) joinStates() {
+	var out []State
+	for _, s := range l.States {
+		n := len(out)
+		switch {
+		case n > 0 && float64(s.Dur) < leastStep*float64(l.Latency):
+			out[n-1].Dur += s.Dur
+		case n > 0 && out[n-1].Mechanism == s.Mechanism && (out[n-1].Number > 1 || s.Number > 1):
+			out[n-1].join(&s)
+		default:
+			out = append(out, s)
+		}
+	}
+	l.States = out
+}
+
+// join adds a later state of the same mechanism. What the longer of both waited for stays.
+func (s *State) join(o *State) {
+	if o.Dur > s.Dur {
+		s.What, s.Where, s.Holder, s.Kind = o.What, o.Where, o.Holder, o.Kind
+	}
+	s.Dur += o.Dur
+	s.Number = max(1, s.Number) + max(1, o.Number)
+	s.Parts = nil
 }
 
 // Title returns the title of a state's mechanism.

@@ -76,7 +76,7 @@ func (v *collectedView) addFigures(t *timeline.Timeline) {
 		put("Throughput", formatThroughput(c.Stopped), "of the time the program was not paused")
 	}
 	if known(c.Rate) {
-		put("Collections", formatFrequency(c.Rate), "")
+		put("Collections", formatFrequency(c.Rate), "in "+units.Time(c.Watched*1e9)+" that were watched")
 	}
 	switch n := len(c.Pauses); {
 	case c.Unlogged:

@@ -243,6 +243,9 @@ func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict,
 		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})
 	}
 	for _, p := range x.Prediction {
+		if !sentence.Noticed(&p) {
+			continue
+		}
 		c.Predictions = append(c.Predictions, newPredictionView(p))
 	}
 	if f := newFrontierView(x.Frontier); f != nil && f.SVG != "" {
