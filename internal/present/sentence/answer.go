@@ -36,6 +36,8 @@ var noticeable = check.Noticeable.Value / float64(time.Millisecond)
 // median or a 99th percentile that people notice keeps the service from being called healthy.
 func wellState(d *diagnose.Diagnosis) string {
 	switch r := d.Requests; {
+	case r != nil && manySlow(r):
+		return "no cause stands out"
 	case r == nil || r.SlowRule != ledger.RuleFloor:
 	case usuallyLong(r):
 		return "no slower than usual"
@@ -43,6 +45,16 @@ func wellState(d *diagnose.Diagnosis) string {
 		return "no cause stands out"
 	}
 	return "nothing wrong"
+}
+
+// manySlow says whether so many requests are slow by their own rule that the service is not called healthy, however short
+// they are.
+func manySlow(r *diagnose.Requests) bool {
+	of := r.LedgerCount
+	if !isLedgerElsewhere(r) {
+		of = r.Count
+	}
+	return r.Slow > 0 && float64(r.Slow) >= dominant*float64(of)
 }
 
 // usuallyLong says whether half of the requests take long enough to be noticed while no objective
@@ -134,10 +146,30 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	if part, _, high, _ := shareOf(d, v); part < next && high < dominant {
 		return when + title + " So far it accounts for almost none of the slow time."
 	}
+	return when + SlowPart(d.Requests) + " " + claim(title, share, interval)
+}
+
+// ofSlow is the share of slow time that a title ends its first sentence with.
+var ofSlow = regexp.MustCompile(`: (\d[\d.]* %) of slow time\.`)
+
+// Claim is the title of a cause with the share of the slow time that it accounts for.
+func Claim(title, share string) string { return claim(title, share, "") }
+
+// claim says which share of the slow time a cause accounts for, and the title. Where the title has the share that is spent at a
+// place and it is another one, it says which share is which.
+func claim(title, share, interval string) string {
 	if interval != "" {
 		interval = " (" + interval + ")"
 	}
-	return when + SlowPart(d.Requests) + " " + share + " of the slow time" + interval + ": " + title
+	spent := ofSlow.FindStringSubmatch(title)
+	if spent == nil {
+		return share + " of the slow time" + interval + ": " + title
+	}
+	title = strings.Replace(title, spent[0], ".", 1)
+	if spent[1] == share {
+		return share + " of the slow time" + interval + ": " + title
+	}
+	return spent[1] + " of the slow time is spent there, and " + share + interval + " would be gone without it: " + title
 }
 
 // next is a negligible share of the slow time: a cause with less does not explain slow requests, whatever else it

@@ -1,0 +1,48 @@
+package sentence
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// A share is told once, and two shares each with what it is.
+func TestClaim(t *testing.T) {
+	for _, c := range []struct{ title, share, want string }{
+		{"Requests wait for the event loop, which is busy: 84 % of slow time. In 99 % of that it handled GET /bus.", "84 %",
+			"84 % of the slow time: Requests wait for the event loop, which is busy. In 99 % of that it handled GET /bus."},
+		{"Slow requests wait for a turn: 82 % of slow time.", "66 %", "82 % of the slow time is spent there, and 66 % would be gone without it: Slow requests wait for a turn."},
+		{"GC runs 9.3 times per second.", "78 %", "78 % of the slow time: GC runs 9.3 times per second."},
+	} {
+		if got := Claim(c.title, c.share); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A service is not called healthy while a large part of its requests is slow by its own rule, however short they are.
+func TestManySlowIsNotHealthy(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for slow, healthy := range map[int]bool{0: true, 8: true, 660: false} {
+		d := &diagnose.Diagnosis{Outcome: diagnose.NothingFound, Requests: &diagnose.Requests{Count: 1000, LedgerCount: 1000, Slow: slow, SlowRule: "3x_route_floor",
+			SlowThresholdMs: num(1.2), P50Ms: num(1.5), P99Ms: num(4), P999Ms: num(6)}}
+		said := State(d) + ": " + Nothing(d, nil, nil)
+		if got := Healthy(d) && State(d) == "nothing wrong"; got != healthy || strings.Contains(said, "Healthy") && !healthy {
+			t.Errorf("%d of 1000 slow: %q", slow, said)
+		}
+	}
+}
+
+// A prediction that changes nothing anybody would notice is not told.
+func TestNoticed(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		now, then *float64
+		want      bool
+	}{{num(.23), num(.23), false}, {num(282), num(274), false}, {num(282), num(200), true}, {nil, num(5), true}, {num(0), num(250), true}} {
+		if got := Noticed(&diagnose.Prediction{Now: c.now, Then: c.then}); got != c.want {
+			t.Errorf("%v: %v", c, got)
+		}
+	}
+}
