@@ -4,7 +4,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy stacks thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet fuzz lint site help
+.PHONY: build lab wheel test-python test-spark test quick release-snapshot tools gallery demo labs accuracy stacks thirdparty recordings predictions bench bench-dotnet bench-spark test-dotnet thresholds fuzz lint names site help
 
 GO            ?= go
 WHEELARCH     ?= amd64
@@ -23,6 +23,8 @@ KEEP          ?=
 LOGS          ?=
 SPARKFLAGS    ?=
 GRID          ?= out/grid
+KEPT          ?=
+THRESHOLDSFLAGS ?=
 PREDICTIONS   ?= dev/grid/predictions.md
 
 build: ## bin/unstall, one static binary
@@ -85,6 +87,10 @@ recordings: ## record the fixtures again (FIXTURE=go.gc-rate/ or FIXTURE=all)
 	$(GO) run ./dev/recorder $(if $(filter all,$(FIXTURE)),all,one $(FIXTURE))
 	$(GO) test -count=1 ./internal/diagnose/...
 
+thresholds: ## where recordings with known causes lie beside each threshold, and docs/thresholds.md (KEPT=folders that KEEP= made)
+	$(GO) run ./dev/thresholds $(THRESHOLDSFLAGS) $(KEPT)
+	$(GO) test ./dev/docs -update
+
 predictions: ## measure a grid of heap settings and write dev/grid/predictions.md (15 minutes)
 	$(GO) run ./dev/grid measure -dir $(GRID)/runs $(GRIDFLAGS)
 	$(GO) run ./dev/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
@@ -123,6 +129,9 @@ linter := .tools/bin/golangci-lint-$(GOLANGCI_LINT)
 
 lint: $(linter) ## golangci-lint, built once into .tools (2–3 minutes)
 	$(linter) run ./...
+
+names: ## figures about names, comments and lines (dev/names)
+	$(GO) run ./dev/names
 
 $(linter):
 	GOBIN=$(CURDIR)/.tools/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT)

@@ -3,7 +3,6 @@ package lab
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,13 +12,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/compare"
 	output "github.com/unstall/unstall/internal/present/json"
 	"github.com/unstall/unstall/lab/build"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 func diagnosis(supported ...string) *diagnose.Diagnosis {
 	d := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{}}
@@ -145,7 +143,7 @@ func TestSchema(t *testing.T) {
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(path, got, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +153,7 @@ func golden(t *testing.T, name string, got []byte) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (go test -update writes it anew):\n%s", path, diff)
+		t.Errorf("%s differs; if the new one is right: %s\n%s", path, goldentest.Command(), diff)
 	}
 }
 

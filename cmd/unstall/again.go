@@ -88,7 +88,7 @@ func recordedLike(path string) (r recording, b besides, targets []string) {
 	return r, b, targets
 }
 
-// parsedLike reads the flags of a recording from a command line; none if it does not understand the line.
+// parsedLike reads the flags of a recording from a command line. It returns none if it does not understand the line.
 func parsedLike(args []string) (r recording, b besides, targets []string) {
 	parser := newParser(kong.Exit(func(int) {}), kong.Writers(io.Discard, io.Discard))
 	command, err := parser.Parse(normalizeArgs(args))
@@ -136,7 +136,7 @@ func captureDuration(path string) time.Duration {
 	return max(time.Second, c.End.Sub(c.Info.Start).Round(time.Second))
 }
 
-// formatFlags returns the flags of a load as typed, without passwords and secret headers. The rest works unchanged.
+// formatFlags returns the flags of a load as typed, without passwords and secret headers.
 func (b *besides) formatFlags() string {
 	if b.Load == "" {
 		return ""
@@ -201,7 +201,7 @@ func formatVerifyCommand(capture string, live []discover.Target, target string, 
 	return strings.TrimSpace(strings.Join(words, " ") + " " + b.formatFlags())
 }
 
-// mostEarlier is how many earlier captures, the latest first, are read for the variation between runs.
+// mostEarlier is how many earlier captures, from the latest back, are read for the variation between runs.
 const mostEarlier = 6
 
 // measureEarlier measures captures of the same service that are in the same directory as the one before a change, and older.

@@ -99,7 +99,7 @@ func (s *session) writeRuns(ctx context.Context, to *parquet.Dataset, name strin
 	for one := range next {
 		r := <-one
 		if ctx.Err() != nil {
-			continue // cut short, so its result would differ
+			continue // interrupted: a partial run would give other figures
 		}
 		skipped = append(skipped, r.Skipped...)
 		if len(r.Files) == 0 {

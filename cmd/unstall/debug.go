@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -64,15 +65,7 @@ func (c *debugCommand) printCommand(w io.Writer, a remote.Sidecar) error {
 	if a.Profile != nil {
 		fmt.Fprintf(&b, "cat >%s <<'END'\n%sEND\n", remote.ProfileFile, a.Profile)
 	}
-	words := append(a.Command, "diagnose", "1", "--for", c.For.String())
-	for _, f := range []struct {
-		on   bool
-		flag string
-	}{{c.Passive, "--passive"}, {c.JFR, "--jfr"}, {c.NoJFR, "--no-jfr"}, {c.Kernel, "--kernel"}, {c.Without, "--no-kernel"}, {c.Heap, "--heap"}} {
-		if f.on {
-			words = append(words, f.flag)
-		}
-	}
+	words := append(append(a.Command, "diagnose", "1"), c.typedFlags()...)
 	for i, word := range words {
 		words[i] = quoteArg(word)
 	}
@@ -86,6 +79,27 @@ func (c *debugCommand) printCommand(w io.Writer, a remote.Sidecar) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// typedFlags returns the flags that make the same recording in another container, as they are typed. --capture is left out: the file would
+// be lost with the container.
+func (r *recording) typedFlags() []string {
+	words := []string{"--for", r.For.String()}
+	for _, f := range []struct {
+		on   bool
+		flag string
+	}{{r.Passive, "--passive"}, {r.JFR, "--jfr"}, {r.NoJFR, "--no-jfr"}, {r.Kernel, "--kernel"}, {r.NoKernel, "--no-kernel"}, {r.Heap, "--heap"}} {
+		if f.on {
+			words = append(words, f.flag)
+		}
+	}
+	if r.Expect != 0 {
+		words = append(words, "--expect-rate", strconv.FormatFloat(r.Expect, 'g', -1, 64))
+	}
+	if r.OTLP != "" {
+		words = append(words, "--otlp", r.OTLP)
+	}
+	return words
 }
 
 // runSidecar runs the container and diagnoses what it recorded.

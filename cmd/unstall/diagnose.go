@@ -181,7 +181,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 		return nil
 	}
 	fillCommands(d, s.found)
-	pasteableAway(d, away)
+	fillRemoteCommands(d, away)
 	linkDashboard(d, dashboard)
 	if verify == "" && path == "" && d.Outcome == diagnose.Found {
 		if verify = verifyCommand(files); verify != "" && (c.Output == "" || c.Output == "-") && isTerminal(s.out) {

@@ -48,12 +48,12 @@ func (g given) checkContradictions() error {
 	return nil
 }
 
-// recorded are the flags about recording a process.
-var recorded = []string{"for", "passive", "jfr", "no-jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
+// recordingFlags are the flags that are about recording a process only.
+var recordingFlags = []string{"for", "passive", "jfr", "no-jfr", "kernel", "no-kernel", "heap", "otlp", "capture"}
 
 // refuseRecordingFlags refuses flags about recording a process if only files are given.
 func (g given) refuseRecordingFlags() error {
-	for _, name := range recorded {
+	for _, name := range recordingFlags {
 		if _, ok := g[name]; ok {
 			return fmt.Errorf("--%s: it is for recording a running process, but only files were given: omit it, or give a PID, name or URL", name)
 		}

@@ -2,7 +2,7 @@ package main
 
 import "errors"
 
-// labCommand says which program now runs the incidents of the former unstall lab.
+// labCommand tells users of the former unstall lab which program runs incidents now.
 type labCommand struct {
 	Words []string `arg:"" optional:""`
 }

@@ -27,16 +27,16 @@ import (
 
 // recording holds the flags for recording live targets.
 type recording struct {
-	For     time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
-	Passive bool          `help:"Switch nothing on in the process; only read existing data."`
-	JFR     bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM: waits with stacks, allocations, pinned virtual threads. It stops by itself."`
-	NoJFR   bool          `name:"no-jfr" help:"Make no flight recording, not even where thread dumps cannot show what requests wait for."`
-	Kernel  bool          `help:"Also record kernel stacks of the process's threads: where they run and what they wait for (as root). For a process whose runtime does not report its threads, this is the default."`
-	Without bool          `name:"no-kernel" help:"Record no kernel stacks."`
-	Heap    bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end the heap by type. GC pauses are longer during that time, and it ends with a blocking gen 2 collection."`
-	Expect  float64       `name:"expect-rate" placeholder:"10" help:"The agreed request rate per second; a higher rate is reported as a cause."`
-	OTLP    string        `name:"otlp" placeholder:"HOST:PORT" help:"Also receive spans from services, as an OpenTelemetry collector does (HTTP and gRPC), such as 127.0.0.1:4318: they become requests."`
-	Capture string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
+	For      time.Duration `default:"30s" env:"UNSTALL_FOR" help:"How long to record a process."`
+	Passive  bool          `help:"Switch nothing on in the process; only read existing data."`
+	JFR      bool          `name:"jfr" help:"Also make a flight recording (JFR) of a JVM: waits with stacks, allocations, pinned virtual threads. It stops by itself."`
+	NoJFR    bool          `name:"no-jfr" help:"Make no flight recording, not even where thread dumps cannot show what requests wait for."`
+	Kernel   bool          `help:"Also record kernel stacks of the process's threads: where they run and what they wait for (as root). For a process whose runtime does not report its threads, this is the default."`
+	NoKernel bool          `name:"no-kernel" json:"Without" help:"Record no kernel stacks."` // the JSON is that of older versions, which an [errand] may reach
+	Heap     bool          `help:"Also record which objects of a .NET process die in gen 2, and at the end the heap by type. GC pauses are longer during that time, and it ends with a blocking gen 2 collection."`
+	Expect   float64       `name:"expect-rate" placeholder:"10" help:"The agreed request rate per second; a higher rate is reported as a cause."`
+	OTLP     string        `name:"otlp" placeholder:"HOST:PORT" help:"Also receive spans from services, as an OpenTelemetry collector does (HTTP and gRPC), such as 127.0.0.1:4318: they become requests."`
+	Capture  string        `placeholder:"FILE" help:"The capture to write (default: NAME-HHMM.unstall in this directory)."`
 
 	dir string // directory of the capture unless Capture is set; "" this directory
 }
@@ -51,7 +51,7 @@ func (r *recording) checkFlags() error {
 	if r.Kernel && r.Passive {
 		return errors.New("--kernel switches sampling on in the kernel, --passive switches nothing on: use only one")
 	}
-	if r.Kernel && r.Without {
+	if r.Kernel && r.NoKernel {
 		return errors.New("--kernel and --no-kernel: use only one")
 	}
 	if r.Heap && r.Passive {
@@ -129,7 +129,7 @@ func (r *recording) chooseProbes() (probes, others []probe.Probe) {
 	switch {
 	case r.Kernel:
 		return slices.Concat(all.Probes, all.Kernel, []probe.Probe{exchanged}), nil
-	case r.Without, r.Passive:
+	case r.NoKernel, r.Passive:
 		return all.Probes, nil
 	}
 	return slices.Concat(all.Probes, []probe.Probe{clock, exchanged}), all.Kernel

@@ -1,5 +1,5 @@
 // Command unstall finds which mechanism in a runtime or the kernel makes a
-// service's requests slow. This package is wiring: one file per subcommand.
+// service's requests slow. This package wires packages into subcommands, each with a file of its own.
 //
 // Exit codes: 0 done; 1 a cause is supported (with --fail) or a comparison regressed; 2 wrong use; 3 a target or file could not be
 // read, or runs cannot be compared. With 3, the results of the other targets and files are printed all the same.

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// On a sick host memory is worth more than our time, so the heap grows by half of the live heap instead of doubling. At the start
-// the live heap is tiny. Collecting from 2 MiB on again and again takes a sixth of a short diagnosis, so the heap has a minimum.
+// On a sick host memory is worth more than time, so the heap grows by half of the live heap instead of doubling. It has a minimum,
+// because at the start the live heap is tiny, and collecting from 2 MiB on takes a sixth of a short diagnosis.
 const (
 	heapGrowth = 50       // percent
 	heapFloor  = 32 << 20 // bytes that the heap may always have

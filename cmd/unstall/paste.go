@@ -10,22 +10,22 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 )
 
-// pid matches the placeholder of a process in a command, and ours a command of unstall with it.
+// pid matches the placeholder of a process in a command, and unstallCommand a command of unstall with it.
 var (
-	pid  = regexp.MustCompile(`\bPID\b`)
-	ours = regexp.MustCompile(`\b(unstall(?: record)?) PID\b`)
+	pid            = regexp.MustCompile(`\bPID\b`)
+	unstallCommand = regexp.MustCompile(`\b(unstall(?: record)?) PID\b`)
 )
 
-// pasteableAway fills in the only target if it is on another host. It puts the target's address into unstall commands, and its PID
+// fillRemoteCommands fills in the only target if it is on another host. It puts the target's address into unstall commands, and its PID
 // into commands that run on that host.
-func pasteableAway(d *diagnose.Diagnosis, a *away) {
+func fillRemoteCommands(d *diagnose.Diagnosis, a *away) {
 	if a == nil || len(a.targets) != 1 {
 		return
 	}
 	for i := range d.Verdicts {
 		for k := range d.Verdicts[i].Needs {
 			n := &d.Verdicts[i].Needs[k]
-			n.Command = ours.ReplaceAllString(n.Command, "$1 "+strings.ReplaceAll(quoteArg(targetNames(nil, a)[0]), "$", "$$"))
+			n.Command = unstallCommand.ReplaceAllString(n.Command, "$1 "+strings.ReplaceAll(quoteArg(targetNames(nil, a)[0]), "$", "$$"))
 			if _, err := strconv.Atoi(a.targets[0]); err == nil {
 				n.Command = pid.ReplaceAllString(n.Command, a.targets[0])
 			}

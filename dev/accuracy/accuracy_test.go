@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,10 +14,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden page")
 
 // planned are ids of checks that stacks name and that do not exist yet.
 var planned = []string{"service.chatty-calls", "service.row-lock", "service.blocked-loop", "service.retry-storm", "service.cache-stampede"}
@@ -258,7 +256,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := filepath.Join("testdata", "page.md")
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -268,7 +266,7 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")); d != "" {
-		t.Errorf("the page is not the golden one (-update writes it):\n%s", d)
+		t.Errorf("%s differs; if the new one is right: %s\n%s", golden, goldentest.Command(), d)
 	}
 }
 

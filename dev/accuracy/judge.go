@@ -23,10 +23,12 @@ type Case struct {
 	Run      int      `json:"run"`
 	About    string   `json:"about"`
 	Runtime  string   `json:"runtime"`
-	Expected []string `json:"expected"` // one of these first; empty: nothing
+	Expected []string `json:"expected"`       // one of these first; empty: nothing
+	Also     []string `json:"also,omitempty"` // these may be found beside it
 	Healthy  bool     `json:"healthy"`
-	Rows     bool     `json:"rows"`  // the diagnosis was given a row for each request
-	Found    []string `json:"found"` // supported, by rank
+	Busy     int      `json:"busy_programs,omitempty"` // programs that computed beside it all the time
+	Rows     bool     `json:"rows"`                    // the diagnosis was given a row for each request
+	Found    []string `json:"found"`                   // supported, by rank
 	Right    bool     `json:"right"`
 	// FalseAlarm says that something was found that must not be.
 	FalseAlarm bool   `json:"false_alarm"`
@@ -97,9 +99,9 @@ func (c Case) String() string {
 // judgeRun diagnoses what was kept of a run and compares it with the known answer.
 func judgeRun(ctx context.Context, o options, dir string, k *Kept) Case {
 	c := Case{Service: k.Service, Run: k.Run, About: k.About, Runtime: k.Runtime, Found: []string{}, Expected: []string{},
-		Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0, Said: k.Said}
+		Busy: k.Busy, Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0, Said: k.Said}
 	if k.Known != nil {
-		c.Expected, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Healthy
+		c.Expected, c.Also, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Answer.Also, k.Known.Healthy
 	}
 	if k.Lab != nil {
 		c.setExpected(*k.Lab)

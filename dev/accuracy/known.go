@@ -25,8 +25,7 @@ type service struct {
 	twin  *Known             // of a stack's variant: the stack without the fault; else nil
 }
 
-// Known is known.json: how a service is run, and its known answer. CONTRIBUTING.md
-// says how to write one.
+// Known is known.json: how a service is run, and its known answer. lab/accuracy/known.md says how to write one.
 type Known struct {
 	About string `json:"about"` // what it is and what its fault is
 	program

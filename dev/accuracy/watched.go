@@ -31,9 +31,9 @@ type alarm struct {
 // How a service is watched. The watcher ignores a new process for half a minute; an alarm must come within a minute of
 // the onset.
 const (
-	asksLittle  = .1 // of the load
-	calmFor     = 40 * time.Second
-	wholeFor    = 75 * time.Second
+	lowLoad     = .1 // of the load
+	lowLoadFor  = 40 * time.Second
+	fullLoadFor = 75 * time.Second
 	diagnosedIn = 3 * time.Minute
 )
 
@@ -64,7 +64,7 @@ func watchAll(ctx context.Context, o options) (pass bool, err error) {
 	if len(all) == 0 {
 		return false, fmt.Errorf("-only %s: no service has such a name", o.only)
 	}
-	return tableOf(os.Stdout, all), nil
+	return writeResults(os.Stdout, all), nil
 }
 
 func watchOne(ctx context.Context, o options, s service) (x watched) {
@@ -96,14 +96,14 @@ func (st *stage) runWatcher(ctx context.Context, k *Kept, x *watched) error {
 		return err
 	}
 	defer func() { _ = w.Stop() }()
-	var little []demand
+	var low []demand
 	for _, d := range st.Known.Load {
-		if d.Rate *= asksLittle; d.Rate == 0 {
+		if d.Rate *= lowLoad; d.Rate == 0 {
 			d.Connections = 1
 		}
-		little = append(little, d)
+		low = append(low, d)
 	}
-	if err := st.applyLoads(ctx, little, calmFor, true, nil); err != nil {
+	if err := st.applyLoads(ctx, low, lowLoadFor, true, nil); err != nil {
 		return err
 	}
 	onset := time.Now()
@@ -116,9 +116,9 @@ func (st *stage) runWatcher(ctx context.Context, k *Kept, x *watched) error {
 				return true
 			}
 		}
-		return !alarmed && time.Since(onset) > wholeFor
+		return !alarmed && time.Since(onset) > fullLoadFor
 	}
-	if err := st.applyLoads(ctx, st.Known.Load, wholeFor+diagnosedIn, false, over); err != nil {
+	if err := st.applyLoads(ctx, st.Known.Load, fullLoadFor+diagnosedIn, false, over); err != nil {
 		return err
 	}
 	lines, err := linesOf(filepath.Join(st.dir, "watch.log"))
@@ -207,8 +207,8 @@ func (x watched) String() string {
 	return fmt.Sprintf("%s; alarms: %s", x.Case, x.formatAlarms())
 }
 
-// tableOf writes all results, and says whether they are as they must be.
-func tableOf(w io.Writer, all []watched) (pass bool) {
+// writeResults writes a table of all results. It passes if they are as they must be.
+func writeResults(w io.Writer, all []watched) (pass bool) {
 	pass = true
 	healthy, falsely, sick, alarmed, right := 0, 0, 0, 0, 0
 	fmt.Fprintln(w, "| service | is | alarms | first of its capture | |\n|---|---|---|---|---|")

@@ -5,7 +5,6 @@ package demo
 import (
 	"bytes"
 	"context"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,14 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
 	"github.com/unstall/unstall/internal/present/text"
 )
-
-var update = flag.Bool("update", false, "write the reports into the documents")
 
 // TestReports compares the reports in documents with the diagnoses of the
 // recordings named before them: <!-- report of FOLDER -->.
@@ -51,14 +49,14 @@ func reports(t *testing.T, document string) {
 		parts[i+1] = folder + " -->\n" + fence + shortened(t, folder) + fence + rest
 	}
 	now := strings.Join(parts, marker)
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(document, []byte(now), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if d := cmp.Diff(strings.Split(string(old), "\n"), strings.Split(now, "\n")); d != "" {
-		t.Errorf("it shows another report than the demo; if the new one is right: go test ./dev/demo -update\n%s", d)
+		t.Errorf("%s shows another report than the demo; if the new one is right: %s\n%s", document, goldentest.Command(), d)
 	}
 }
 

@@ -3,9 +3,9 @@
 package docs
 
 import (
-	"flag"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,9 +13,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "write the tables into the documents")
+	"github.com/unstall/unstall/internal/base/goldentest"
+	"github.com/unstall/unstall/internal/operate/watch/notify"
+)
 
 // TestTables compares the tables between <!-- generated: NAME --> and <!-- end -->
 // with those of the code, and checks that each stands in some document.
@@ -28,12 +29,12 @@ func TestTables(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if *update && now != old {
+		if *goldentest.Update && now != old {
 			if err := os.WriteFile(filepath.Join(root, name), []byte(now), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		} else if d := cmp.Diff(strings.Split(old, "\n"), strings.Split(now, "\n")); d != "" {
-			t.Errorf("%s does not show what the code lists: go test ./dev/docs -update\n%s", name, d)
+			t.Errorf("%s does not show what the code lists: %s\n%s", name, goldentest.Command(), d)
 		}
 	}
 	for name := range tables {
@@ -43,13 +44,21 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// link matches [text](target) or an image, in a text without code.
-var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+// link matches [text](target) or an image, in a text without code; linkedFile matches a link whose text is a Go file.
+var (
+	link       = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	linkedFile = regexp.MustCompile(`\[([a-z_0-9]+\.go)\]\(([^)#\s]+)`)
+)
 
-// TestLinks checks that the files and headings exist that documents link to.
+// TestLinks checks that the files and headings exist that documents link to, and that a link named x.go leads to a file of that name.
 func TestLinks(t *testing.T) {
 	all := documents(t)
 	for name, text := range all {
+		for _, m := range linkedFile.FindAllStringSubmatch(withoutCode(text), -1) {
+			if m[1] != path.Base(m[2]) {
+				t.Errorf("%s calls a link %s that leads to %s", name, m[1], m[2])
+			}
+		}
 		for _, m := range link.FindAllStringSubmatch(withoutCode(text), -1) {
 			target, heading, _ := strings.Cut(m[1], "#")
 			if strings.Contains(target, ":") {
@@ -101,13 +110,13 @@ func TestReachable(t *testing.T) {
 func TestMap(t *testing.T) {
 	all := documents(t)
 	named := regexp.MustCompile("`[^`\n]+`")
-	path := regexp.MustCompile(`^[a-z][a-zA-Z0-9_/.-]*(/|\.go|\.md|\.mod|\.sh)$`)
+	file := regexp.MustCompile(`^[a-z][a-zA-Z0-9_/.-]*(/|\.go|\.md|\.mod|\.sh)$`)
 	var folders []string
 	for _, page := range []string{"docs/decisions/ledger.md", "ARCHITECTURE.md"} {
 		folders = folders[:0]
 		for _, span := range named.FindAllString(all[page], -1) {
 			name := strings.Trim(span, "`")
-			if !path.MatchString(name) {
+			if !file.MatchString(name) {
 				continue
 			}
 			folders = append(folders, name)
@@ -144,8 +153,8 @@ func TestSizes(t *testing.T) {
 // TestFloors checks that each floor and extension point has a README of at most 15 lines.
 func TestFloors(t *testing.T) {
 	pages := []string{
-		"internal/collect/probe", "internal/diagnose/check", "internal/analyze/model", "internal/analyze/platform",
-		"internal/operate/top", "internal/operate/experiment", "lab", "lab/accuracy", "lab/stacks",
+		"internal/collect/probe", "internal/diagnose/check", "internal/analyze/ledger", "internal/analyze/metrics", "internal/analyze/model",
+		"internal/analyze/platform", "internal/operate/top", "internal/operate/experiment", "internal/operate/watch", "internal/present/html", "lab", "lab/accuracy", "lab/stacks",
 	}
 	floors, err := os.ReadDir(filepath.Join(root, "internal"))
 	if err != nil {
@@ -183,6 +192,51 @@ func TestSchemas(t *testing.T) {
 			if !strings.Contains(page, "`"+s+"`") {
 				t.Errorf("docs/json.md does not name %s, which %s has", s, name)
 			}
+		}
+	})
+}
+
+// TestGlossary checks that the glossary has at most 60 words, each once, and that their packages exist.
+func TestGlossary(t *testing.T) {
+	const page, most = "docs/decisions/glossary.md", 60
+	seen := make(map[string]bool)
+	for _, m := range regexp.MustCompile("(?m)^\\| ([a-z ]+) \\| (.+) \\| `(.+)` \\|$").FindAllStringSubmatch(documents(t)[page], -1) {
+		word, folder := m[1], m[3]
+		if seen[word] {
+			t.Errorf("%s has two meanings of %s", page, word)
+		}
+		seen[word] = true
+		if files, _ := filepath.Glob(filepath.Join(root, folder, "*.go")); len(files) == 0 {
+			t.Errorf("%s says that %s is in %s, which is no package", page, word, folder)
+		}
+	}
+	if n := len(seen); n == 0 || n > most {
+		t.Errorf("%s has %d words, want 1 to %d", page, n, most)
+	}
+}
+
+// TestWebhookForms checks that docs/watch.md names all forms of webhooks, and no others.
+func TestWebhookForms(t *testing.T) {
+	_, text, _ := strings.Cut(documents(t)["docs/watch.md"], "The forms are ")
+	text, _, _ = strings.Cut(text, ". Alarms")
+	text = regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(text, "")
+	var named []string
+	for _, name := range inline.FindAllString(text, -1) {
+		named = append(named, strings.Trim(name, "`"))
+	}
+	if !slices.Equal(named, notify.Names()) {
+		t.Errorf("docs/watch.md names the forms %q, internal/operate/watch/notify has %q", named, notify.Names())
+	}
+}
+
+// TestGoldens checks that each test that writes golden files does so by the flag of goldentest, and names the command when one differs.
+func TestGoldens(t *testing.T) {
+	walk(t, ".go", func(name, text string) {
+		if strings.Contains(text, "flag.Bool(\"update\"") && !strings.HasPrefix(name, "internal/base/goldentest/") {
+			t.Errorf("%s has a flag -update of its own: use internal/base/goldentest", name)
+		}
+		if strings.Contains(text, "goldentest.Update") && !strings.Contains(text, "goldentest.Command()") {
+			t.Errorf("%s writes golden files and does not say how (goldentest.Command)", name)
 		}
 	})
 }

@@ -51,19 +51,19 @@ func figureTable() string {
 		if len(by) > 4 {
 			by = append(by[:3:3], "…")
 		}
-		if told[id] != "" {
-			s.text = told[id]
+		if runtimeTexts[id] != "" {
+			s.text = runtimeTexts[id]
 		}
 		if s.text == "" {
-			panic(id + ": its text is made as it goes: say in told what it is")
+			panic(id + ": its text is made as it goes: say in runtimeTexts what it is")
 		}
 		t.row(code(id), check.UnitOf(id), s.text, strings.Join(by, ", "))
 	}
 	return t.String()
 }
 
-// told has the texts of figures that the code assembles at run time.
-var told = map[string]string{
+// runtimeTexts has the texts of figures that the code assembles at run time.
+var runtimeTexts = map[string]string{
 	"alive.share":                 "share of the sampled live objects that are of a class, allocated in one place",
 	"alloc.at_share":              "share of what is allocated in one place (sampled)",
 	"pinned.at_s":                 "waits of pinned virtual threads in one place",

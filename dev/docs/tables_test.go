@@ -16,7 +16,6 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
 	formats "github.com/unstall/unstall/internal/format/all"
@@ -39,7 +38,8 @@ var tables = map[string]func() string{
 	"formats":    formatTable,
 	"causes":     causeTable,
 	"policy":     policyTable,
-	"thresholds": thresholdTable,
+	"sources":    sourceTable,
+	"thresholds": thresholdTables,
 	"mechanisms": mechanismTable,
 	"passes":     passTable,
 	"reports":    reportTable,
@@ -105,29 +105,6 @@ func passTable() string {
 			}
 			t.row([]string{"with a state", "without"}[of], p.Name, p.Needs, charges, p.About)
 		}
-	}
-	return t.String()
-}
-
-func thresholdTable() string {
-	t := newTable("what is compared", "value", "why", "source", "in")
-	var order []check.Threshold
-	users := make(map[check.Threshold][]string)
-	for _, c := range causes.Causes {
-		for _, x := range c.Thresholds {
-			if users[x] == nil {
-				order = append(order, x)
-			}
-			users[x] = append(users[x], c.ID)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b check.Threshold) int { return cmp.Compare(len(users[b]), len(users[a])) })
-	for _, x := range order {
-		in := codes(users[x])
-		if n := len(users[x]); n > 3 {
-			in = units.Plural(n, "cause")
-		}
-		t.row(x.Name, x.String(), x.Why, x.Source, in)
 	}
 	return t.String()
 }
@@ -343,7 +320,7 @@ func commandTable() string {
 // commandPages are the pages of commands that share one.
 var commandPages = map[string]string{
 	"diagnose": "report.md", "record": "recording.md", "list": "start.md", "inspect": "formats.md", "calibrate": "host.md", "run": "try.md",
-	"debug": "containers.md", "lab": "incidents.md", "completion": "install.md", "version": "install.md",
+	"debug": "containers.md", "explain": "report.md", "lab": "incidents.md", "completion": "install.md", "version": "install.md",
 }
 
 func host(url string) string {

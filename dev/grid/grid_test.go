@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"io"
 	"math"
 	"os"
@@ -18,11 +17,10 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/load"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // TestTable uses rows of real runs of some settings, in testdata/rows.
 func TestTable(t *testing.T) {
@@ -55,7 +53,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden := filepath.Join("testdata", "table.md")
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +63,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got.String()); d != "" {
-		t.Errorf("-want +got\n%s", d)
+		t.Errorf("%s differs; if the new one is right: %s\n%s", golden, goldentest.Command(), d)
 	}
 }
 

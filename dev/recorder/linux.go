@@ -6,8 +6,8 @@ import (
 	"github.com/unstall/unstall/lab/loadgen"
 )
 
-// blocksFixture returns a capture: the load's rows are all that is known of its requests.
-func blocksFixture(id, about string, r recording) recording {
+// captureFixture returns a fixture that is a capture without an access log: only the load generator's rows show its requests.
+func captureFixture(id, about string, r recording) recording {
 	r = newFixture(id, about, r)
 	r.accessLog = false
 	return r
@@ -37,10 +37,10 @@ func linuxFixtures() []recording {
 		load: loadgen.Plan{Connections: 6, Paths: []string{"/item/7"}},
 	}
 	return []recording{
-		blocksFixture("linux.thp-stall/sick", "four threads for each request decode into fresh memory, on a host without free huge pages that compacts at once", blocks.withChange(func(r *recording) {
+		captureFixture("linux.thp-stall/sick", "four threads for each request decode into fresh memory, on a host without free huge pages that compacts at once", blocks.withChange(func(r *recording) {
 			r.beside = []string{"linux-thp/fragment"}
 		})),
-		blocksFixture("linux.thp-stall/healthy", "the same with the same settings, on a host with free huge pages", blocks),
+		captureFixture("linux.thp-stall/healthy", "the same with the same settings, on a host with free huge pages", blocks),
 		newFixture("linux.cpu-saturation/sick", "a healthy service on a host where four programs want all CPUs all the time", compute.withChange(func(r *recording) {
 			r.neighbours = [][]string{{}, {}, {}, {}}
 			r.noisy, r.expect = true, []bound{{"neighbours' CPUs", 0, .3}, {"p99 ms", 30, 0}}

@@ -77,10 +77,10 @@ func serviceFixtures() []recording {
 		newFixture("service.pool-exhausted/healthy", "the same with 64 connections", pool("sql", false)),
 		newFixture("service.pool-exhausted/sick-semaphore", "4 permits in a channel, queries of 8 ms, 400 requests/s", pool("semaphore", true)),
 		newFixture("service.pool-exhausted/healthy-semaphore", "the same with 64 permits", pool("semaphore", false)),
-		blocksFixture("service.accept-queue/sick", "four connections at a time, which are held for 60 ms each, and ten clients", gate.withChange(func(r *recording) {
+		captureFixture("service.accept-queue/sick", "four connections at a time, which are held for 60 ms each, and ten clients", gate.withChange(func(r *recording) {
 			r.args = []string{"-mode=gate", "-work=100us", "-sick"}
 		})),
-		blocksFixture("service.accept-queue/healthy", "the same, which lets all of them in", gate.withChange(func(r *recording) {
+		captureFixture("service.accept-queue/healthy", "the same, which lets all of them in", gate.withChange(func(r *recording) {
 			r.args = []string{"-mode=gate", "-work=100us"}
 		})),
 		newFixture("service.over-capacity/sick", "3 ms of CPU for each of 320 requests/s, on one processor", capacity.withChange(func(r *recording) {

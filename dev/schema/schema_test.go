@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,13 +14,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/inspect"
 	"github.com/unstall/unstall/internal/format"
 	output "github.com/unstall/unstall/internal/present/json"
 )
-
-var update = flag.Bool("update", false, "write docs/schema")
 
 const root = "../.."
 
@@ -36,14 +34,14 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(dir, d.File())
-		if *update {
+		if *goldentest.Update {
 			if err := os.WriteFile(name, now, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
 		old, _ := os.ReadFile(name)
 		if diff := cmp.Diff(string(old), string(now)); diff != "" {
-			t.Errorf("%s is not what the types say: go test ./dev/schema -update\n%s", name, diff)
+			t.Errorf("%s is not what the types say: %s\n%s", name, goldentest.Command(), diff)
 		}
 		if _, err := Compile(root, d.Name, false); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -16,7 +16,7 @@ var chapters = []struct {
 	{"Fix and verify", []string{"compare.md", "predict.md", "try.md", "load.md", "incidents.md"}},
 	{"Keep watch", []string{"watch.md", "fleet.md", "top.md"}},
 	{"Show and share", []string{"serve.md", "mcp.md", "export.md", "json.md"}},
-	{"How far to trust it", []string{"accuracy.md", "limits.md", "figures.md"}},
+	{"How far to trust it", []string{"accuracy.md", "policy.md", "thresholds.md", "limits.md", "figures.md"}},
 }
 
 // mkdocsConfig returns mkdocs.yml. No font or script comes from elsewhere; the plugin offline lets

@@ -208,7 +208,7 @@ func (b bench) printCosts(name string, without, with []result) {
 		stats.Median(collectColumn(without, func(r result) float64 { return r.cores })),
 		stats.Median(collectColumn(without, func(r result) float64 { return r.p50 })), stats.Median(collectColumn(without, func(r result) float64 { return r.p99 })),
 		stats.Median(collectColumn(with, func(r result) float64 { return r.p50 })), stats.Median(collectColumn(with, func(r result) float64 { return r.p99 })))
-	own := collectColumn(with, ofRecorder)
+	own := collectColumn(with, recorderCores)
 	fmt.Printf("  recorder    %.2f %% of a core (%.2f to %.2f)   (asked: 2 %%)\n", 100*stats.Median(own), 100*slices.Min(own), 100*slices.Max(own))
 	var extra, ratio []float64
 	for i := range with {
@@ -216,21 +216,21 @@ func (b bench) printCosts(name string, without, with []result) {
 		ratio = append(ratio, without[i].perRequest/with[i].perRequest)
 	}
 	fmt.Printf("  service     %+.2f %% of a core more %s; pairs %.2f\n", stats.Median(extra), formatInterval(stats.SignFlipInterval(extra, .95, 1)), extra)
-	estimate, iv, ok := stats.RatioInterval(collectColumn(with, ofRequest), collectColumn(without, ofRequest), .95, 1)
+	estimate, iv, ok := stats.RatioInterval(collectColumn(with, requestCPU), collectColumn(without, requestCPU), .95, 1)
 	fmt.Printf("  throughput  %.3f of that without %s, median of pairs %.3f   (asked: .98)\n", estimate, formatInterval(iv, ok), stats.Median(ratio))
 }
 
 // printComparison prints how the costs relate to those of another unstall, which recorded in turn
 // with this one.
 func (b bench) printComparison(without, with, before []result) {
-	estimate, iv, ok := stats.RatioInterval(collectColumn(before, ofRecorder), collectColumn(with, ofRecorder), .95, 1)
-	fmt.Printf("  recorder    %.3f of what %s took %s: %.2f %%\n", estimate, b.before, formatInterval(iv, ok), 100*stats.Median(collectColumn(before, ofRecorder)))
-	estimate, iv, ok = stats.RatioInterval(collectColumn(before, ofRequest), collectColumn(without, ofRequest), .95, 1)
+	estimate, iv, ok := stats.RatioInterval(collectColumn(before, recorderCores), collectColumn(with, recorderCores), .95, 1)
+	fmt.Printf("  recorder    %.3f of what %s took %s: %.2f %%\n", estimate, b.before, formatInterval(iv, ok), 100*stats.Median(collectColumn(before, recorderCores)))
+	estimate, iv, ok = stats.RatioInterval(collectColumn(before, requestCPU), collectColumn(without, requestCPU), .95, 1)
 	fmt.Printf("  throughput  %.3f of that without %s by that\n", estimate, formatInterval(iv, ok))
 }
 
-func ofRecorder(r result) float64 { return r.recorder }
-func ofRequest(r result) float64  { return r.perRequest }
+func recorderCores(r result) float64 { return r.recorder }
+func requestCPU(r result) float64    { return r.perRequest }
 
 func collectColumn(of []result, f func(result) float64) (v []float64) {
 	for _, r := range of {

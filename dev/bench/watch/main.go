@@ -328,12 +328,12 @@ func (w *watcher) countEvents(event string) (n int) {
 }
 
 // waitForLine waits for a line about an event after a time.
-func (w *watcher) waitForLine(ctx context.Context, since time.Time, most time.Duration, is func(watch.Line) bool) (watch.Line, error) {
+func (w *watcher) waitForLine(ctx context.Context, since time.Time, most time.Duration, match func(watch.Line) bool) (watch.Line, error) {
 	late := time.After(most)
 	for at := 0; ; {
 		w.mu.Lock()
 		for ; at < len(w.lines); at++ {
-			if l := w.lines[at]; l.Time.After(since) && is(l) {
+			if l := w.lines[at]; l.Time.After(since) && match(l) {
 				w.mu.Unlock()
 				return l, nil
 			}

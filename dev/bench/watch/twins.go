@@ -248,7 +248,7 @@ func ringSegments(dir string) []string {
 	return found
 }
 
-// setClock sets the host's clock; back puts it back by the monotonic clock, which cannot be set.
+// setClock shifts the host's clock; back shifts it by as much the other way.
 func setClock(by time.Duration) (back func(), err error) {
 	set := func(by time.Duration) error {
 		var now unix.Timespec

@@ -25,11 +25,18 @@ func NewBundle() *evidence.Bundle {
 // Read adds an artifact to a bundle; of a capture it adds every artifact in it.
 func Read(ctx context.Context, a *format.Artifact, b *evidence.Bundle) error {
 	if !isCapture(a) {
-		return format.Read(ctx, all.Formats, a, b)
+		err := format.Read(ctx, all.Formats, a, b)
+		if errors.Is(err, format.ErrUnknown) && isPackedCapture(a) {
+			return fmt.Errorf("%s: it is a capture that another program compressed: unpack it first", a.Name)
+		}
+		return err
 	}
 	c, err := capture.Open(a.Name)
 	if err != nil {
 		return err
+	}
+	if len(c.Artifacts()) == 0 && c.Damage != "" {
+		return fmt.Errorf("%s: is damaged, and nothing in it can be read: %s", a.Name, c.Damage)
 	}
 	if len(c.Artifacts()) == 0 && !c.Ended {
 		return fmt.Errorf("%s: was cut off before anything was recorded", a.Name)
@@ -71,9 +78,16 @@ func inOrder(all []*format.Artifact) []*format.Artifact {
 
 func isCapture(a *format.Artifact) bool {
 	f, err := a.Open()
-	if err != nil {
-		return false // reading it reports the error
-	}
+	return err == nil && beginsCapture(f) // reading it reports the error
+}
+
+// isPackedCapture says whether an artifact is a capture within gzip or zstd. A capture is read at many places, so that it must be unpacked.
+func isPackedCapture(a *format.Artifact) bool {
+	f, err := a.Reader()
+	return err == nil && beginsCapture(f)
+}
+
+func beginsCapture(f io.ReadCloser) bool {
 	defer f.Close()
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(f, head)

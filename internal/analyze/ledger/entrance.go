@@ -86,6 +86,11 @@ func (l *Ledger) entranceOf() *entrance {
 	return e
 }
 
+// isUnread reports whether requests outside are in accepted connections that the service has not read, for most of a time.
+func (e *entrance) isUnread(at, dur int64) bool {
+	return e != nil && slices.ContainsFunc(e.unread, func(q entranceQueue) bool { return q.meanShare(at, dur) >= mostQueued })
+}
+
 // hasQueue reports whether one of the queues has a name.
 func (e *entrance) hasQueue(cause evidence.NameID) bool {
 	of := func(q entranceQueue) bool { return q.cause == cause }

@@ -22,6 +22,8 @@ const (
 	pollTold   = .85        // of those that did not time out ended with an event, at least
 	pollBeyond = 4.         // standard deviations by which events must exceed chance
 	pollWhole  = .02        // of the timeout is how far apart requests that timed out may be
+	pollAtOnce = int64(1e7) // ns within which one event answers all that wait for it
+	pollChance = .01        // the chance that a request ends at each of these moments
 )
 
 // pollWithin lists how long (ns) before the answer of a long poll the request with its event begins, at most. Where many
@@ -108,7 +110,7 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 			continue
 		}
 		for _, by := range slices.Sorted(maps.Keys(of)) {
-			if pollTimes*median[by] <= median[name] && endsWaits(r, of[by], waits) {
+			if pollTimes*median[by] <= median[name] && (endsWaits(r, of[by], waits) || endsAllWaits(r, of[by], of[name], waits)) {
 				polls[name] = "answered after requests to " + by
 				if longest > 0 {
 					polls[name] += ", or after " + units.Time(float64(longest))
@@ -173,4 +175,42 @@ func endsWaits(r *evidence.Requests, tellers, waits []int) bool {
 		}
 	}
 	return false
+}
+
+// endsAllWaits reports whether requests of one route (tellers) each end the waits of all that wait at that moment: an event is told to all of
+// them at once. A lock or a pool goes to one after the other; and a lock for reading that one request held goes to all, but that one takes as
+// long as they wait.
+func endsAllWaits(r *evidence.Requests, tellers, route, waits []int) bool {
+	moments := func(rows []int, of func(i int) int64) []int64 {
+		out := make([]int64, len(rows))
+		for n, i := range rows {
+			out[n] = of(i)
+		}
+		slices.Sort(out)
+		return out
+	}
+	answers, begun, ended, told := moments(waits, r.End.At), moments(route, r.Begins), moments(route, r.End.At), moments(tellers, r.End.At)
+	events, byTellers, answered := 0, 0, 0
+	for from := 0; from < len(answers); {
+		to := from + 1
+		for to < len(answers) && answers[to]-answers[to-1] <= pollAtOnce {
+			to++
+		}
+		first, last, n := answers[from], answers[to-1], to-from
+		from = to
+		waiting := countBefore(begun, first-pollLeast+1) - countBefore(ended, first) // those that have just begun may have missed it
+		if n < 3 || float64(n) < pollTold*float64(waiting) {
+			continue
+		}
+		events++
+		answered += n
+		if k := countBefore(told, first-pollAtOnce); k < len(told) && told[k] <= last+pollAtOnce {
+			byTellers++
+		}
+	}
+	if len(told) == 0 || events == 0 {
+		return false
+	}
+	chance := min(1, 3*float64(pollAtOnce)*float64(len(told))/float64(max(1, told[len(told)-1]-told[0])))
+	return float64(answered) >= pollTold*float64(len(waits)) && float64(byTellers) >= pollTold*float64(events) && math.Pow(chance, float64(byTellers)) <= pollChance
 }

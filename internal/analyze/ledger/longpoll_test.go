@@ -75,3 +75,47 @@ func TestWaitsAreNoLongPolls(t *testing.T) {
 		}
 	}
 }
+
+// broadcasting makes forty requests that wait all the time, and others of which every fiftieth answers those that wait when it ends: all of them,
+// or one.
+func broadcasting(t *testing.T, all bool) (left int) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "events.nettrace", exact, 0)
+	r := rand.New(rand.NewPCG(5, 6))
+	var since [40]int64
+	n, next := 0, 0
+	for at := int64(0); at < 60_000*ms; at += int64(r.ExpFloat64() * float64(40*ms)) {
+		took := 20*ms + r.Int64N(20)*ms
+		s.Request(evidence.Request{Subject: 0, Lane: 1, Route: s.Name("POST /labels"), Start: epoch + at, End: epoch + at + took})
+		if n++; all && n%50 != 0 {
+			continue
+		}
+		for k := range since {
+			if !all && k != next%len(since) {
+				continue
+			}
+			end := at + took - ms + int64(k)*ms/10
+			s.Request(evidence.Request{Subject: 0, Lane: 2, Route: s.Name("GET /events"), Start: epoch + since[k], End: epoch + end})
+			since[k] = end + ms
+		}
+		next++
+	}
+	s.Sample(evidence.Sample{Subject: 0, Time: epoch, Type: s.Name(evidence.SampleAwaitOther), Class: s.Name("await"), Value: 1, Origin: s.Origin(1)})
+	l := one(t, b, Options{})
+	for _, i := range l.Rows {
+		if b.Names.Text(b.Requests.Route.At(i)) == "GET /events" {
+			left++
+		}
+	}
+	return left
+}
+
+// An event that is told to all who wait when another request ends makes them long polls; a place that goes to one of them does not.
+func TestEventsToldToAll(t *testing.T) {
+	if left := broadcasting(t, true); left > 0 {
+		t.Errorf("%d long polls count", left)
+	}
+	if left := broadcasting(t, false); left == 0 {
+		t.Error("waits for a place are taken for long polls")
+	}
+}

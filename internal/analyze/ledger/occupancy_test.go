@@ -195,6 +195,31 @@ func TestAwaited(t *testing.T) {
 	}
 }
 
+// TestQueuedForFullCPUs: requests in the queue of the pool wait for a CPU while the process fills them, as its pool threads are
+// ready, and for a thread otherwise.
+func TestQueuedForFullCPUs(t *testing.T) {
+	for _, cpus := range []int64{2, 1} { // of two, that are busy
+		b := newBundle(evidence.Subject{CPUs: 2})
+		s := newSource(b, "trace", exact, 0)
+		for i := range int64(20) {
+			s.Request(evidence.Request{Lane: evidence.LaneID(i + 1), Start: epoch, End: epoch + 10_000*ms, Outcome: evidence.Unfinished, Path: path(state(evidence.Awaiting, 10_000*ms))})
+		}
+		s.Series(evidence.Series{Name: evidence.SeriesPoolQueue, T: []int64{epoch, epoch + 10_000*ms}, V: []float64{15, 15}, Origin: s.Origin(1)})
+		on := s.Name(evidence.SampleOnCPU)
+		for at := int64(5); at < 10_000; at += 10 {
+			for range cpus {
+				s.Sample(evidence.Sample{Time: epoch + at*ms, Type: on, Value: 10 * ms})
+			}
+		}
+		s.Close()
+		l := one(t, b, Options{SLO: 1})
+		thread, cpu := l.Charges[PoolThread], l.Charges[RequestsCPU]
+		if full := cpus == 2; full && (cpu < 149_000*ms || thread > 1000*ms) || !full && (thread < 149_000*ms || cpu > 0) {
+			t.Errorf("%d of 2 CPUs busy: %d ms are waits for a CPU, %d ms for a thread", cpus, cpu/ms, thread/ms)
+		}
+	}
+}
+
 // TestAwaitedLimits: where the pieces of a recording found different limits at one place, none is named.
 func TestAwaitedLimits(t *testing.T) {
 	b := newBundle(evidence.Subject{Runtime: "dotnet"})

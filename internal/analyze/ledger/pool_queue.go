@@ -35,6 +35,22 @@ func (l *Ledger) buildPoolQueue() *poolQueue {
 	return q
 }
 
+// chargeCPUsWhileUnread moves the part of a wait for a thread of the runtime's pool, or to be read from a connection, in which the process kept
+// the CPUs busy: the threads that would take the request up were ready then and did not run.
+func (l *Ledger) chargeCPUsWhileUnread(s *evidence.Segment, c *Charges) {
+	switch {
+	case c[PoolThread] > 0 && !l.isWaitOf(s.Cause, evidence.EventLoop):
+		l.moveToCPUs(c, PoolThread)
+	case c[Queued] > 0 && l.isWaitOf(s.Cause, evidence.UnreadAt):
+		l.moveToCPUs(c, Queued)
+	}
+}
+
+func (l *Ledger) moveToCPUs(c *Charges, from Mechanism) {
+	part := int64(l.Unread.Part * float64(c[from]))
+	c[from], c[RequestsCPU] = c[from]-part, c[RequestsCPU]+part
+}
+
 // lengthAt returns the number of work items in the queue at a moment, interpolated between readings; 0 where unknown.
 func (q *poolQueue) lengthAt(at int64) float64 {
 	if q == nil {

@@ -40,9 +40,9 @@ func init() { // in init because some readings walk through requests, which need
 		{"queues outside the service", nil, func(l *Ledger, _ *input) {
 			l.byKernel = sightings.SideOf(l.b, l.Rows[0]) == sightings.ByKernel
 			l.entrance = l.entranceOf()
-			l.Unread = l.unreadBusy()
 			l.queued = l.buildPoolQueue()
 			l.ownCPUs = l.ownCPUShare()
+			l.Unread = l.unreadBusy()
 		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Stacks)

@@ -7,7 +7,7 @@ import (
 )
 
 // BusyWhileUnread is how full the process kept its processors, by the kernel's CPU clock, while data for it had arrived
-// that no thread read: the reading thread then waits for a processor. A clock that ticks every 10 ms says nothing of a
+// that no thread read, or requests waited in the queue of the runtime's pool: the thread that would take them then waits for a processor. A clock that ticks every 10 ms says nothing of a
 // single wait, but of all of them together.
 type BusyWhileUnread struct {
 	Part float64 // of the processors
@@ -19,23 +19,44 @@ const (
 	fullUnread  = .75        // part of the processors busy, at least: then nothing else keeps the data from being read
 	fewUnread   = 20         // samples of the clock within the waits, at least
 	shortUnread = int64(1e6) // ns: shorter waits are wake-ups
+	mostQueued  = .5         // part of a state that a queue explains
 )
+
+// waitsForThread reports whether a request waits until a thread takes it up: its data are unread, or it is in the queue of the runtime's pool,
+// for most of a state.
+func (l *Ledger) waitsForThread(s *evidence.Segment, from int64) bool {
+	switch s.Kind {
+	case evidence.BeforeService:
+		if l.isWaitOf(s.Cause, evidence.ArrivedAt) {
+			return true
+		}
+		return s.Cause == 0 && (l.queued != nil && l.queued.meanShare(from, s.Dur) >= mostQueued || l.entrance.isUnread(from, s.Dur))
+	case evidence.Unobserved:
+		return !l.Traced && l.entrance.isUnread(from, s.Dur)
+	case evidence.Awaiting:
+		return l.queued != nil && l.queued.meanShare(from, s.Dur) >= mostQueued
+	}
+	return false
+}
 
 // unreadBusy returns nil where that is not known, or where the processors were not full.
 func (l *Ledger) unreadBusy() *BusyWhileUnread {
 	on, x, cores := l.b.Names.Lookup(evidence.SampleOnCPU), &l.b.Samples, l.b.CPUsOf(l.Subject)
-	if on == 0 || cores == 0 {
+	if cores == 0 {
 		return nil
 	}
 	var at []int64
 	var period int64
 	for i := range x.Len() {
-		if x.Type[i] == on && x.Subject[i] == l.Subject {
+		if on != 0 && x.Type[i] == on && x.Subject[i] == l.Subject {
 			at = append(at, x.Time[i])
 			period = max(period, x.Value[i])
 		}
 	}
 	if len(at) == 0 {
+		if l.ownCPUs >= overloadedFrom { // always, and so then
+			return &BusyWhileUnread{Part: l.ownCPUs, CPUs: cores}
+		}
 		return nil
 	}
 	slices.Sort(at)
@@ -45,7 +66,7 @@ func (l *Ledger) unreadBusy() *BusyWhileUnread {
 		from := l.sentAt(row)
 		var s evidence.Segment
 		for p := l.b.Requests.Path(row); p.Next(&s); from += s.Dur {
-			if s.Kind == evidence.BeforeService && l.isWaitOf(s.Cause, evidence.ArrivedAt) && s.Dur >= shortUnread {
+			if s.Dur >= shortUnread && l.waitsForThread(&s, from) {
 				waited += s.Dur
 				samples += countBefore(at, from+s.Dur) - countBefore(at, from)
 			}

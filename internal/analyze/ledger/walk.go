@@ -46,6 +46,12 @@ var walkers = sync.Pool{New: func() any {
 
 func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
+	if l.Unread != nil {
+		w.yield = func(at int64, s *evidence.Segment, c *Charges, by derivation) {
+			l.chargeCPUsWhileUnread(s, c)
+			yield(at, s, c, by)
+		}
+	}
 	defer func() { w.l, w.yield = nil, nil }() // an idle walker must not keep a ledger alive
 	r := &l.b.Requests
 	start, end := r.Start.At(row), r.End.At(row)

@@ -21,11 +21,11 @@ func CurveOf(b *evidence.Bundle, subject evidence.SubjectID, name string, w Wind
 }
 
 // pickSeries returns the series that covers most of a window, of equals the first.
-func pickSeries(b *evidence.Bundle, w Window, is func(*evidence.Series) bool) (best *evidence.Series) {
+func pickSeries(b *evidence.Bundle, w Window, match func(*evidence.Series) bool) (best *evidence.Series) {
 	var most int64
 	for i := range b.Series {
 		s := &b.Series[i]
-		if len(s.T) == 0 || !is(s) {
+		if len(s.T) == 0 || !match(s) {
 			continue
 		}
 		if d := min(w.Until, s.T[len(s.T)-1]) - max(w.From, s.T[0]); best == nil || d > most {

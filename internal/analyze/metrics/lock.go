@@ -10,29 +10,29 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// Locks is which threads waited for the locks of a process, and what the holders did during the waits, for runtimes whose
-// requests run on threads. There are two sources: [LockEvents], a runtime's own events about waits with looks at its threads
-// (.NET), and [LockDumps], dumps that name each lock's holder (JVM).
+// Locks holds which threads of a process waited for locks, and what the holders did meanwhile, for runtimes whose requests run
+// on threads. It has two sources: [LockEvents] reads a runtime's events of waits and samples of its threads (.NET), [LockDumps]
+// reads thread dumps that name each lock's holder (JVM).
 type Locks struct {
 	Waiting Value // mean number of threads that waited for a lock; NaN: not watched
 	Looks   int   // number of looks at the threads
 	Waits   int   // waits in the runtime's events
 	Waited  int64 // ns, total of these waits
 
-	// Behind is the part (0…1) of the requests waiting for a thread of the pool that wait because its threads wait for a
-	// lock. The thread that holds the lock counts, too, while others wait.
+	// Behind is the share (0…1) of the requests queued for the pool that wait because its threads wait for a lock, or hold it
+	// while others wait.
 	Behind float64
 
-	// Apart tells that no requests wait for the waiting threads, as far as looks show: these are in no pool and on no
-	// request, while threads of a pool serve requests and hardly wait.
+	// Apart means that no request waits for the waiting threads, as far as dumps show: they belong to no pool and to no
+	// request, and the threads that serve requests hardly wait.
 	Apart bool
 
 	Owner  string   // code that waits most, "" unknown
 	Within string   // the code under the lock, where waiting threads have no code of their own on their stacks (inlined, as into Lazy<T>)
 	Class  string   // of the lock that Owner waits for, "" unknown
 	Holder Holder   // of that lock
-	AtOne  int      // threads that wait for one lock with a known holder, in one look
-	All    bool     // there is one look, and each of its threads waits for a lock, or holds one that others wait for
+	AtOne  int      // threads that wait for one lock with a known holder, in one dump
+	All    bool     // there is one dump, and each of its threads waits for a lock, or holds one that others wait for
 	Circle []string // code of threads that wait for each other in a circle, as far as holders are known
 
 	Worst  *threads.Summary // what threads did when most of them had work; nil: no looks
@@ -40,16 +40,16 @@ type Locks struct {
 	Looked evidence.Origin  // of the looks at threads
 }
 
-// Holder is what the thread that held a lock was seen doing while others waited for it.
+// Holder is what the holder of a lock was seen doing while others waited for it.
 type Holder struct {
 	Owner  string // its code, "" unknown
 	Doing  string // in words
-	Stands bool   // it waited itself
-	Upon   bool   // it waited for other threads of the process, in most of its looks
-	Idle   bool   // it waited for work, in most of its looks: a pool whose threads take turns at a queue or a socket
-	Told   bool   // the source names it as the holder; else it was in the same code without waiting
-	Beside bool   // not even in the same code: it was present whenever others waited, and hardly ever else
-	Seen   int    // looks with it
+	Stands bool   // the holder waited itself
+	Upon   bool   // the holder waited for other threads of the process, in most dumps
+	Idle   bool   // the holder waited for work, in most dumps: threads of a pool take turns at a queue or a socket
+	Told   bool   // the dump names the holder; else it is a thread in the same code that does not wait
+	Beside bool   // the holder is a guess: code that was on a stack whenever others waited, and hardly ever otherwise
+	Seen   int    // dumps that show it
 }
 
 // LockEvents reads contention events, each with its thread's stack and, since .NET 8, its holder. Where there are none, or
@@ -61,7 +61,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	owners := make(map[string]int64)
 	holders := make(map[evidence.LaneID]int64)
 	var origin evidence.Origin
-	var contended, until int64 // ns in which some thread waited
+	var contended, until int64 // ns in which at least one thread waited
 	for _, i := range v.Select(evidence.LockWait, subject) {
 		if v.Lane[i] == evidence.AllLanes {
 			continue
@@ -162,7 +162,7 @@ func (l *Locks) seenHolding(looks []threads.Sample, lane evidence.LaneID) {
 		}
 	}
 	l.Holder.Told = lane != 0
-	l.heldBy(seen)
+	l.setHolder(seen)
 }
 
 // outermostCode returns the outermost user code in which a thread was seen most often while it did not wait for a lock.
@@ -177,8 +177,8 @@ func outermostCode(of *threads.Threads, subject evidence.SubjectID, lane evidenc
 	return largestKey(seen)
 }
 
-// heldBy takes over what holders were seen doing most often.
-func (l *Locks) heldBy(seen map[act]int) {
+// setHolder sets the holder to what holders were seen doing most often.
+func (l *Locks) setHolder(seen map[act]int) {
 	if len(seen) == 0 {
 		return
 	}

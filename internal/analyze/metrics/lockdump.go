@@ -17,7 +17,7 @@ type moment struct {
 	at   int64
 }
 
-// dumps are looks at threads that name for each lock the waiting threads and the holder.
+// dumps are thread dumps that name the waiting threads and the holder of each lock.
 type dumps struct {
 	*Locks
 	b       *evidence.Bundle
@@ -26,7 +26,7 @@ type dumps struct {
 	at      map[moment]*threads.Sample
 }
 
-// LockDumps reads dumps of threads: which are blocked and, where the dump tells, by which holder. Waiting is NaN without
+// LockDumps reads which threads the dumps show blocked and, if a dump names it, by which holder. Waiting is NaN without
 // dumps.
 func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.SubjectID) *Locks {
 	l := &Locks{Waiting: Unknown, Worst: of.Summary(subject)}
@@ -65,12 +65,12 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 	l.Behind, l.Apart = lockedShare(d.bursts), isApart(d.bursts)
 	d.findHolder()
 	d.findCircle()
-	d.atOne()
+	d.countAtOneLock()
 	return l
 }
 
-// atOne counts threads that wait for one lock in the same look, by holder.
-func (d *dumps) atOne() {
+// countAtOneLock finds the most threads that wait for one lock in the same dump, by holder.
+func (d *dumps) countAtOneLock() {
 	v := &d.b.Intervals
 	n := make(map[moment]int)
 	last := d.bursts[len(d.bursts)-1]
@@ -86,7 +86,7 @@ func (d *dumps) atOne() {
 			held[v.Holder[i]] = true
 		}
 	}
-	d.All = len(d.bursts) == 1 // several are from a recorder, which shows all threads
+	d.All = len(d.bursts) == 1 // more than one dump comes from a recorder, which shows all threads
 	for i := range last {
 		if last[i].View.State != evidence.LockWait && !held[last[i].Lane] {
 			d.All = false
@@ -94,7 +94,7 @@ func (d *dumps) atOne() {
 	}
 }
 
-// lockedShare returns the mean part of the threads of serving pools that waited for a lock, over the looks.
+// lockedShare returns the mean share of the serving pools' threads that waited for a lock, over the dumps.
 func lockedShare(bursts [][]threads.Sample) float64 {
 	serve := make(map[string]bool)
 	for _, looks := range bursts {
@@ -121,12 +121,12 @@ func lockedShare(bursts [][]threads.Sample) float64 {
 	return sum / float64(len(bursts))
 }
 
-// handedOn is how many serving threads, on average, must wait for other threads of the process before requests may depend
-// on those.
+// handedOn is the least mean number of serving threads that wait for other threads of the process, from which on requests may
+// depend on those.
 const handedOn = .1
 
-// isApart reports whether the threads that wait for a lock serve no requests: no look saw one of them on a request or in a
-// pool, to which requests may be handed, and the serving threads hardly wait for others.
+// isApart reports whether the threads that wait for a lock serve no requests. No dump shows one of them on a request or in a
+// pool, which requests may be handed to, and the serving threads hardly wait for others.
 func isApart(bursts [][]threads.Sample) bool {
 	served, waits := false, 0
 	for _, looks := range bursts {
@@ -145,7 +145,7 @@ func isApart(bursts [][]threads.Sample) bool {
 	return served && float64(waits) < handedOn*float64(len(bursts))
 }
 
-// findCircle finds the code of threads that wait for each other in a circle.
+// findCircle finds the code of threads that wait for each other in a circle (deadlock).
 func (d *dumps) findCircle() {
 	v := &d.b.Intervals
 	waitsFor := make(map[moment]evidence.LaneID)
@@ -229,12 +229,12 @@ func (d *dumps) findHolder() {
 			seen = beside
 		}
 	}
-	d.heldBy(seen)
+	d.setHolder(seen)
 }
 
-// lookDuring returns the last moment of a wait with a duration (ns) at which both threads were looked at, and the reported
-// holder did not wait for a lock itself: queued threads hold the lock in turn. Without such a moment it returns the last look
-// at the waiting thread, 0 if there was none.
+// lookDuring returns the last moment during a wait (ns) at which both threads were sampled and the reported holder did not wait
+// for a lock itself, because queued threads hold the lock in turn. Without such a moment it returns the last sample of the
+// waiting thread, 0 if there was none.
 func (d *dumps) lookDuring(lane, holder evidence.LaneID, from, until int64) (at int64) {
 	both := false
 	n, _ := slices.BinarySearchFunc(d.bursts, from, func(burst []threads.Sample, t int64) int { return cmp.Compare(burst[0].Time, t) })
@@ -251,16 +251,16 @@ func (d *dumps) lookDuring(lane, holder evidence.LaneID, from, until int64) (at 
 	return at
 }
 
-// The holder of a lock without a known owner was present in most of the dumps in which others waited for the lock, in at
-// least two of them, and at least this many times as often as in the other dumps.
+// A holder without a known owner must be in most of the dumps in which others wait for the lock, in at least two of them, and
+// at least this many times as often as in the other dumps.
 const (
 	leastBeside = 2
 	oftener     = 3
 )
 
-// actsBeside returns what threads that wait for no lock did in the dumps in which others waited for the lock, and hardly ever
-// in the other dumps, by the number of dumps. A lock without a known owner, such as one of java.util.concurrent that can be
-// shared, may have its holder in other code than the waiting threads.
+// actsBeside counts, by dumps, what threads without a lock to wait for did whenever others waited for the lock and hardly ever
+// otherwise. A lock without a known owner, such as a shared one of java.util.concurrent, may be held in other code than that of
+// the waiting threads.
 func (d *dumps) actsBeside() map[act]int {
 	var waited, free int // dumps
 	with, without := make(map[act]int), make(map[act]int)

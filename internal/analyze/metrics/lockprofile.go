@@ -2,13 +2,13 @@ package metrics
 
 import "github.com/unstall/unstall/internal/base/evidence"
 
-// LockProfile is what mutex and block profiles tell of a Go process (net/http/pprof): how long goroutines waited, including
-// background work.
+// LockProfile is the time goroutines of a Go process waited in its last mutex and block profiles (net/http/pprof),
+// background work included.
 type LockProfile struct {
-	Waited int64 // ns since the process's start
-	There  int64 // ns of Waited, at the place with most
-	At     evidence.StackID
-	Origin evidence.Origin // of There
+	Waited      int64 // ns since the process's start
+	LongestWait int64 // ns of Waited, at the place with most
+	LongestSite evidence.StackID
+	Origin      evidence.Origin // of There
 }
 
 // LockProfileOf reads the last profile of each kind of a process; false without any wait.
@@ -27,14 +27,15 @@ func LockProfileOf(b *evidence.Bundle, subject evidence.SubjectID) (p LockProfil
 			continue
 		}
 		p.Waited += s.Value[i]
-		if s.Value[i] > p.There {
-			p.There, p.At, p.Origin = s.Value[i], s.Stack[i], s.Origin[i]
+		if s.Value[i] > p.LongestWait {
+			p.LongestWait, p.LongestSite, p.Origin = s.Value[i], s.Stack[i], s.Origin[i]
 		}
 	}
 	return p, p.Waited > 0
 }
 
-// earlierLocks returns the lock profiles that a later one of their kind includes: profiles count from the process's start.
+// earlierLocks returns the profiles that a later one of their kind contains. Profiles are cumulative, so adding both would
+// count waits twice.
 func earlierLocks(b *evidence.Bundle, subject evidence.SubjectID) map[evidence.ArtifactID]bool {
 	earlier := make(map[evidence.ArtifactID]bool)
 	newest := make(map[string]evidence.Fact)

@@ -23,8 +23,8 @@ func TestLockProfilesOfOneProcess(t *testing.T) {
 		p.Close()
 	}
 	b.Unify()
-	if p, ok := LockProfileOf(b, 0); !ok || p.Waited != 75e9 || p.There != 70e9 {
-		t.Errorf("waited %d ns, %d of it at one place; want 75 s, 70 s", p.Waited, p.There)
+	if p, ok := LockProfileOf(b, 0); !ok || p.Waited != 75e9 || p.LongestWait != 70e9 {
+		t.Errorf("waited %d ns, %d of it at one place; want 75 s, 70 s", p.Waited, p.LongestWait)
 	}
 	if _, ok := LockProfileOf(evidence.NewBundle(), 0); ok {
 		t.Error("nothing tells of waits")

@@ -28,9 +28,9 @@ func (p Pauses) Of(kinds ...evidence.Pause) Pauses {
 }
 
 // Where returns those for which a condition holds.
-func (p Pauses) Where(is func(Pause) bool) (out Pauses) {
+func (p Pauses) Where(match func(Pause) bool) (out Pauses) {
 	for _, x := range p {
-		if is(x) {
+		if match(x) {
 			out = append(out, x)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// RedisAdvice is what one of a server's own doctors says, or would say if asked, with a comment.
+// RedisAdvice is advice of a server's own diagnosis, LATENCY DOCTOR or MEMORY DOCTOR, recorded or computed, with a comment.
 type RedisAdvice struct {
 	Doctor string // LatencyDoctor, MemoryDoctor
 	About  string // the subject: the event's name as the server calls it, "huge pages", "memory", "nothing"
@@ -22,8 +22,8 @@ const (
 	MemoryDoctor  = "MEMORY DOCTOR"
 )
 
-// latencyAdvice is the advice of LATENCY DOCTOR by the names of the latency monitor's events (createLatencyReport of
-// src/latency.c): says is a part of what it prints.
+// latencyAdvice is LATENCY DOCTOR's advice for each event of the latency monitor (createLatencyReport of src/latency.c); says
+// is a part of what it prints.
 var latencyAdvice = []struct{ event, text, says string }{
 	{"command", "slow commands", "look at the slow log; large values, sorting and set operations take long"},
 	{"fast-command", "scheduling", "the kernel runs it late: check CPU and memory of the host"},

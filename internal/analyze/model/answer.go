@@ -38,7 +38,7 @@ type Row struct {
 
 // Effect is a figure as recorded and as it would be.
 type Effect struct {
-	Title, Unit string // the unit as [figure.Of] takes it
+	Title, Unit string // the unit as [units.Of] takes it
 	Now, Then   Estimate
 }
 

@@ -296,10 +296,11 @@ func (j *joining) composePath(p Pair, inner evidence.Path, began, ended bool) ev
 	return path
 }
 
-// appendKnown adds a state that begins at a time (ns) after the kernel's row does. Where the inner source does not know what the request did, the
-// kernel may: it knows the service's calls.
+// appendKnown adds a state that begins at a time (ns) after the kernel's row does. The kernel knows the service's calls, and waits for their
+// connections: where the inner source does not know what the request did, and where it only knows that the request awaits something or a call, which
+// may not have begun.
 func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at int64) evidence.Path {
-	if s.Kind != evidence.Unobserved {
+	if s.Kind != evidence.Unobserved && s.Kind != evidence.Awaiting && s.Kind != evidence.NetWait {
 		return path.Add(s)
 	}
 	until, from := at+s.Dur, int64(0)
@@ -308,15 +309,31 @@ func appendKnown(path evidence.Path, s *evidence.Segment, own evidence.Path, at 
 		end := from + x.Dur
 		if dur := min(end, until) - max(from, at); dur > 0 {
 			x.Resize(dur)
-			if x.Kind == evidence.BeforeService || x.Kind == evidence.AfterService || x.Kind == evidence.SentLate {
-				x = evidence.Segment{Kind: evidence.Unobserved, Dur: dur} // the service had it by then
+			if !tellsMore(x.Kind, s.Kind) {
+				x = *s
+				x.Resize(dur)
 			}
 			path = path.Add(&x)
 			at += dur
 		}
 		from = end
 	}
-	return path.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: until - at})
+	rest := *s
+	rest.Resize(until - at)
+	return path.Add(&rest)
+}
+
+// tellsMore reports whether a kind of state that the kernel saw says more of a request than the kind that the runtime saw.
+func tellsMore(kernel, runtime evidence.Kind) bool {
+	switch kernel {
+	case evidence.BeforeService, evidence.AfterService, evidence.SentLate, evidence.Unobserved: // the service had it by then
+		return false
+	case evidence.PoolWait:
+		return true
+	case evidence.NetWait:
+		return runtime != evidence.NetWait
+	}
+	return runtime == evidence.Unobserved
 }
 
 // appendOutside adds the time until the service saw a request: the part that a proxy knows, and the rest.

@@ -9,16 +9,16 @@ import (
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
-// Settings of the search for a clock's offset. It compares the ends of a sample of requests with those of the rows that may be the same: the true
-// offset occurs once per request, any other as often as by chance.
+// Settings of the search for a clock's offset. The search takes the differences between the ends of sampled requests and of rows that may be the
+// same requests. The true offset occurs once per request, any other as often as by chance.
 const (
 	farthest     = int64(600e9) // ns: the largest offset of clocks
-	nearest10s   = int64(10e9)  // ns that are searched in any case
+	nearest10s   = int64(10e9)  // ns: offsets up to this are always searched
 	mostSampled  = 400
 	mostDiffs    = 2 << 20
-	agreeing     = .5         // of the sample
-	beyondChance = 8          // standard deviations
-	blur         = int64(4e6) // ns by which the delay until the other source sees the end varies
+	agreeing     = .5         // share of the sample that must agree
+	beyondChance = 8          // standard deviations above chance
+	blur         = int64(4e6) // ns: how much the delay between the two sources' ends varies
 )
 
 // clockOffset returns how much (ns) the clock of an outer source is behind that of an inner one; false where it is unknown, or so small that
@@ -70,6 +70,7 @@ func byKey(r *evidence.Requests, inner, outer []int) (int64, bool) {
 	return stats.QuantileOf(diffs, .5), true
 }
 
+// offsets searches for the offset between two sources.
 type offsets struct {
 	r     *evidence.Requests
 	slack int64
@@ -98,7 +99,7 @@ func (o *offsets) indexRows(outer []int) {
 	}
 }
 
-// sampleRequests returns a sample of requests: the slowest, which have few look-alikes, or a part of all.
+// sampleRequests returns a sample of requests: the slowest, few of which look alike, or an even part of all.
 func (o *offsets) sampleRequests(inner []int, slowest bool) []int {
 	inner = slices.DeleteFunc(slices.Clone(inner), func(i int) bool { return o.r.Outcome.At(i) == evidence.Unfinished })
 	if slowest {
@@ -144,11 +145,11 @@ func (o *offsets) findAgreed(sample []int, tight bool) (int64, bool) {
 	return at, n >= least
 }
 
-// around is how many times as wide as a peak the stretch is that estimates chance.
+// around is the width of the surroundings that estimate chance, in widths of a peak.
 const around = 20
 
-// findPeak returns the offset, within a limit, whose width has more differences than as much of its surroundings, and how many more. It skips
-// offsets that chance explains: loads have bursts and a beat.
+// findPeak returns the offset within a limit at which most differences exceed the density of the surroundings, and by how many. It skips
+// offsets that chance explains: loads have bursts and regular intervals.
 func findPeak(diffs []int64, width, within int64) (at int64, more float64) {
 	first, low, high := 0, 0, 0
 	for last, d := range diffs {
@@ -171,7 +172,7 @@ func findPeak(diffs []int64, width, within int64) (at int64, more float64) {
 	return at, more
 }
 
-// listDiffs returns the differences (ns) between the ends of a sample and of rows that may be the same requests; false where there are too many.
+// listDiffs returns the differences (ns) between the ends of a sample and of rows that may be the same requests; false if there are too many.
 func (o *offsets) listDiffs(sample []int, within int64, tight bool) (out []int64, whole bool) {
 	for _, i := range sample {
 		rows, known := o.of[o.r.Route.At(i)]

@@ -289,7 +289,7 @@ func (p *pairing) indexRows() {
 	slices.SortFunc(p.byEnd, func(i, j int) int { return cmp.Or(cmp.Compare(r.End.At(i), r.End.At(j)), cmp.Compare(i, j)) })
 	clock := p.b.Clocks[r.Clock.At(p.rows[0])]
 	p.clients = ByClients(p.b, p.rows[0])
-	p.outside = p.clients || p.b.SideOf(p.rows[0]) >= evidence.FromKernel
+	p.outside = p.clients || p.b.VantageOf(p.rows[0]) >= evidence.FromKernel
 	p.ends, p.sents, p.names = make([]int64, len(p.rows)), make([]int64, len(p.rows)), make([]evidence.NameID, len(p.rows))
 	for k, row := range p.byEnd {
 		p.ends[k], p.sents[k], p.names[k] = r.End.At(row), Sent(r, row), r.Route.At(row)
@@ -304,7 +304,7 @@ func (p *pairing) clockRoom(i int) (slack, before int64) {
 		slack = leastBehind + p.behind/4
 	}
 	if p.clients {
-		if p.b.SideOf(i) == evidence.FromKernel { // its answer is out when the sending call returns: the reader may be quicker
+		if p.b.VantageOf(i) == evidence.FromKernel { // its answer is out when the sending call returns: the reader may be quicker
 			return slack, slack + sharp
 		}
 		return slack, slack

@@ -33,7 +33,7 @@ func SideOf(b *evidence.Bundle, row int) Side { return Sides(b)(row) }
 func Sides(b *evidence.Bundle) func(row int) Side {
 	clients := Clients(b)
 	return func(row int) Side {
-		switch from := b.SideOf(row); {
+		switch from := b.VantageOf(row); {
 		case clients(row): // which may have the lane of a traced request by now
 			return ByLoad
 		case from == evidence.FromProxy:

@@ -20,8 +20,8 @@ type Background struct {
 	Origin evidence.Origin
 }
 
-// mostlyToiling is the part of a thread's samples with work from which it counts as busy.
-const mostlyToiling = .75
+// busyShare is the part of a thread's samples with work from which it counts as busy.
+const busyShare = .75
 
 // BackgroundThreads returns a process's background threads, grouped by root, the largest group first.
 func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
@@ -60,7 +60,7 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 	for _, lane := range slices.Sorted(maps.Keys(begun)) {
 		c, root := lanes[lane], begun[lane]
 		part := float64(c.work) / float64(c.looks)
-		if serves[lane] || root == "" || c.looks < leastShown || part < mostlyToiling {
+		if serves[lane] || root == "" || c.looks < leastShown || part < busyShare {
 			continue
 		}
 		g := of[root]

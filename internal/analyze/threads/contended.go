@@ -44,8 +44,8 @@ func (t *Threads) findContended() {
 	}
 }
 
-// besideLocks marks a thread in native code as waiting for a lock, where others were seen waiting for one in the same code.
-func (t *Threads) besideLocks(s evidence.SubjectID, v threadstack.View) threadstack.View {
+// inferLockWait marks a thread in native code as waiting for a lock, where others were seen waiting for one in the same code.
+func (t *Threads) inferLockWait(s evidence.SubjectID, v threadstack.View) threadstack.View {
 	if v.Hidden() && t.locks[place{s, v.Owner}] {
 		v.State, v.Pattern = evidence.LockWait, "lock"
 	}
@@ -149,8 +149,8 @@ func innermostFunction(frames []string) string {
 	return ""
 }
 
-// besideWork marks a thread in native code as running, where others were seen running in the same function.
-func (t *Threads) besideWork(s evidence.SubjectID, frames []string, v threadstack.View) threadstack.View {
+// inferRunning marks a thread in native code as running, where others were seen running in the same function.
+func (t *Threads) inferRunning(s evidence.SubjectID, frames []string, v threadstack.View) threadstack.View {
 	if v.Hidden() && t.works[place{s, innermostFunction(frames)}] {
 		v.State, v.Pattern = evidence.Running, ""
 	}

@@ -1,5 +1,5 @@
-// Package threads derives from their stacks what the threads of a managed runtime do: which belong to the runtime's pool, what each waits for, and
-// where in the user's own code.
+// Package threads derives what threads of a managed runtime do from their stacks: which belong to the runtime's pool, what each waits for, and
+// where in the user's own code it waits.
 //
 // Its opinion: one stack shows one moment; the number of threads at the same place counts, and the named frame is the first one that the user can
 // change. Names are the field's (".Result", "lock"), never ours. The package opens nothing: stacks come from a bundle's samples of type "thread",

@@ -1,7 +1,6 @@
 package threads
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // describe writes a view as the golden files have it.
 func describe(v threadstack.View, frames []string) string {
@@ -54,11 +52,11 @@ func TestDotnet(t *testing.T) {
 			frames := strings.Split(strings.TrimSpace(string(f.Data)), "\n")
 			got := describe(threadstack.Dotnet(threadstack.Stack{Frames: frames}, "Shop.Web"), frames)
 			out = append(out, f, txtar.File{Name: f.Name + " says", Data: []byte(got)})
-			if d := cmp.Diff(want[f.Name], got); d != "" && !*update {
-				t.Errorf("%s: %s: %s", name, f.Name, d)
+			if d := cmp.Diff(want[f.Name], got); d != "" && !*goldentest.Update {
+				t.Errorf("%s: %s differs; if the new one is right: %s\n%s", name, f.Name, goldentest.Command(), d)
 			}
 		}
-		if *update {
+		if *goldentest.Update {
 			a.Files = out
 			if err := os.WriteFile(name, txtar.Format(a), 0o644); err != nil {
 				t.Fatal(err)

@@ -184,13 +184,13 @@ func (d *kernelDetail) findWait(k laneOf, at int64, call string) int {
 
 // findInterval returns the first interval of a thread that covers a look and is the one asked for,
 // -1 none.
-func (d *kernelDetail) findInterval(k laneOf, at int64, is func(i int) bool) int {
+func (d *kernelDetail) findInterval(k laneOf, at int64, match func(i int) bool) int {
 	v, rows := &d.b.Intervals, d.waits[k]
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at+lookTakes })
 	best := -1
 	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
 		n--
-		if i := rows[n]; v.End[i] >= at && is(i) {
+		if i := rows[n]; v.End[i] >= at && match(i) {
 			best = i // those before begin earlier: the one that covers the look's beginning is the surest
 		}
 	}

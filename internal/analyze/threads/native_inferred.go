@@ -6,11 +6,11 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// nobodyRuns is the part of the threads seen in native code that can have run by the process's CPU time, up to which all of them count as
+// allWaitingShare is the part of the threads seen in native code that can have run by the process's CPU time, up to which all of them count as
 // waiting; leastStill is their least mean number.
 const (
-	nobodyRuns = .2
-	leastStill = 1.
+	allWaitingShare = .2
+	leastStill      = 1.
 )
 
 // Still is the activity of a thread in native code, if the process uses, and waits for, so little CPU time that the thread can hardly run.
@@ -37,7 +37,7 @@ func (t *Threads) inferNativeWaits(s evidence.SubjectID) {
 	if len(bursts) == 0 {
 		return
 	}
-	if mean := float64(hidden) / float64(len(bursts)); mean < leastStill || computing > nobodyRuns*mean {
+	if mean := float64(hidden) / float64(len(bursts)); mean < leastStill || computing > allWaitingShare*mean {
 		return
 	}
 	for i := range t.looks[s] {

@@ -7,20 +7,20 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// callPath is a stack as ways from where its thread began: two threads with the same way to
-// a frame were called alike so far.
+// callPath is a stack with a hash for each frame of the call chain from the thread's start to that frame. Threads with the same
+// hash have the same chain up to there.
 type callPath struct {
 	frames []string // innermost first
-	ways   []way    // to each of them
+	ways   []way    // to each frame
 }
 
-// way stands for the functions from where a thread began up to a frame.
+// way is the hash of the functions from a thread's start to a frame.
 type way uint64
 
 var pathSeed = maphash.MakeSeed()
 
-// pathOf is the call path of a stack; frames that stand for no function, and what the
-// compiler names anew for each lambda, belong to no way.
+// pathOf returns the call path of a stack. Its hashes leave out frames that are no functions, and names that the compiler makes up
+// for each lambda.
 func (t *Threads) pathOf(stack evidence.StackID) *callPath {
 	if p := t.paths[stack]; p != nil {
 		return p
@@ -41,7 +41,7 @@ func (t *Threads) pathOf(stack evidence.StackID) *callPath {
 	return p
 }
 
-// leadsThrough says whether a stack leads through one of the ways.
+// leadsThrough says whether a stack contains one of the chains.
 func (p *callPath) leadsThrough(ways map[way]bool) bool {
 	for _, w := range p.ways {
 		if ways[w] {
@@ -51,8 +51,7 @@ func (p *callPath) leadsThrough(ways map[way]bool) bool {
 	return false
 }
 
-// userFunction returns the function in whose code a thread is, "" if no code of the user's, nor a
-// library's, is on its stack.
+// userFunction returns the innermost function of the user's code or a library's on a thread's stack, "" if there is none.
 func (t *Threads) userFunction(l *Sample) string {
 	if l.View.User < 0 {
 		return ""
@@ -60,8 +59,7 @@ func (t *Threads) userFunction(l *Sample) string {
 	return t.pathOf(l.Stack).frames[l.View.User]
 }
 
-// rootFunction returns the outermost function of the user's own, or a library's: what its thread
-// is for.
+// rootFunction returns the outermost function of the user's code or a library's: what the thread is for.
 func (t *Threads) rootFunction(s evidence.SubjectID, l *Sample) string {
 	if l.View.User < 0 {
 		return ""
@@ -76,7 +74,8 @@ func (t *Threads) rootFunction(s evidence.SubjectID, l *Sample) string {
 	return ""
 }
 
-// Outermost is the outermost function of the user's own, or a library's, on the stack of a look, as views name code; "" of none.
+// Outermost returns the outermost function of the user's code or a library's on a sampled stack, named as in views; "" if there is
+// none.
 func (t *Threads) Outermost(s evidence.SubjectID, l *Sample) string {
 	frame := t.rootFunction(s, l)
 	if frame == "" {

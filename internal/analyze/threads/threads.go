@@ -149,7 +149,7 @@ func (t *Threads) View(s evidence.SubjectID, stack evidence.StackID) threadstack
 			entry = own
 		}
 		x := threadstack.Of(t.b, stack)
-		v = t.besideWork(s, x.Frames, t.besideLocks(s, t.of.readStack(of.Runtime, x, entry)))
+		v = t.inferRunning(s, x.Frames, t.inferLockWait(s, t.of.readStack(of.Runtime, x, entry)))
 		t.views[k] = v
 	}
 	return v

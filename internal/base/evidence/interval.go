@@ -82,7 +82,7 @@ const (
 	MetaCapacity                 // bytes of the permanent generation, of full collections without a trigger in the log
 
 	// Figures of a .NET collection, see collection.go.
-	Resuming         // ns of a pause in which threads were resumed: the runtime's own sum leaves it out
+	Resuming         // ns of a pause in which threads were resumed: .NET's own sum leaves it out; of a JVM's safepoint, of JDK 21 on
 	CollectionKind   // a [Collection]: blocking, background, or during a background one
 	PauseTime        // ns that the world was stopped, in all its pauses
 	PromotedBytes    // bytes that survived in the generations that were collected

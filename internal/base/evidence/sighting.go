@@ -13,8 +13,8 @@ const (
 	FromProxy                  // a proxy that passed them on to the service
 )
 
-// SideOf returns the vantage of a row's artifact.
-func (b *Bundle) SideOf(row int) Vantage {
+// VantageOf returns the vantage of a row's artifact.
+func (b *Bundle) VantageOf(row int) Vantage {
 	if a, ok := b.Requests.Origin.At(row).Artifact(); ok && int(a) < len(b.Artifacts) {
 		return b.Artifacts[a].Vantage
 	}
@@ -25,8 +25,8 @@ func (b *Bundle) SideOf(row int) Vantage {
 // have several requests.
 type RequestKey int64
 
-// KeyOf returns an id as 64 bits. It reads hexadecimal digits without leading zeros, because 64-bit trace ids are written with and
-// without them, or any other text. 0 is none.
+// KeyOf hashes an id to 64 bits; 0 is none. It hashes the id without leading zeros, because 64-bit trace ids occur with and
+// without them.
 func KeyOf(text []byte) RequestKey {
 	text = bytes.TrimLeft(text, "0")
 	if len(text) == 0 {

@@ -9,7 +9,7 @@ import (
 // kinds are the secrets with a known prefix.
 var kinds = []struct {
 	prefix string // its last byte is one of starts
-	least  int    // bytes that follow, at least
+	least  int    // the least number of bytes that follow
 	of     func(byte) bool
 }{
 	{"AKIA", 16, isUpperOrDigit}, // AWS access keys
@@ -49,7 +49,7 @@ func runLength(b []byte, of func(byte) bool) (n int) {
 func (s *scanner) hideKnown(i int) int {
 	b := s.in
 	if b[i] == 'J' {
-		return s.webToken(i)
+		return s.hideWebToken(i)
 	}
 	for _, k := range kinds {
 		if k.prefix[len(k.prefix)-1] != b[i] || !hasSuffix(b[s.copied:i+1], k.prefix) {
@@ -63,8 +63,8 @@ func (s *scanner) hideKnown(i int) int {
 	return i
 }
 
-// webToken hides eyJ….….…: JSON in base64 followed by a dot and more.
-func (s *scanner) webToken(i int) int {
+// hideWebToken hides eyJ….….…: JSON in base64 followed by a dot and more.
+func (s *scanner) hideWebToken(i int) int {
 	b := s.in
 	if !hasSuffix(b[s.copied:i+1], "eyJ") {
 		return i
@@ -140,8 +140,8 @@ func (s *scanner) hideUserinfo(i int) int {
 	return i
 }
 
-// dataSource hides the password of user:password@tcp(host:port), the form of Go's MySQL driver.
-func (s *scanner) dataSource(i int) int {
+// hideDataSource hides the password of user:password@tcp(host:port), the form of Go's MySQL driver.
+func (s *scanner) hideDataSource(i int) int {
 	b := s.in
 	if !hasPrefix(b[i:], "@tcp(") && !hasPrefix(b[i:], "@unix(") {
 		return i
@@ -156,8 +156,8 @@ func (s *scanner) dataSource(i int) int {
 	return i
 }
 
-// privateKey hides what follows a PEM header on the same line, with escaped line ends. Certificates are public.
-func (s *scanner) privateKey(i int) int {
+// hidePrivateKey hides what follows a PEM header on the same line, with escaped line ends. Certificates are public.
+func (s *scanner) hidePrivateKey(i int) int {
 	b := s.in
 	header := b[i:min(len(b), i+64)]
 	n := bytes.Index(header, []byte(keyHeader))

@@ -109,10 +109,10 @@ func (s *scanner) scanAt(i int) int {
 		}
 		return s.scanField(i)
 	case '@':
-		return s.dataSource(i)
+		return s.hideDataSource(i)
 	case '-':
 		if hasPrefix(s.in[i:], "-----BEGIN ") {
-			return s.privateKey(i)
+			return s.hidePrivateKey(i)
 		}
 		if j := s.scanOption(i); j > i {
 			return j

@@ -141,11 +141,11 @@ func (r *ratios) chooseSubsets(seed uint64) {
 }
 
 // countSubsets returns how many subsets have a sum of scores that meets a condition.
-func (r *ratios) countSubsets(is func(sum float64) bool) (n int) {
+func (r *ratios) countSubsets(match func(sum float64) bool) (n int) {
 	if r.sums != nil {
 		for s := 1; s < len(r.sums); s++ {
 			r.sums[s] = r.sums[s&(s-1)] + r.scores[bits.TrailingZeros(uint(s))]
-			if is(r.sums[s]) {
+			if match(r.sums[s]) {
 				n++
 			}
 		}
@@ -158,7 +158,7 @@ func (r *ratios) countSubsets(is func(sum float64) bool) (n int) {
 				sum += r.scores[64*w+bits.TrailingZeros64(word)]
 			}
 		}
-		if is(sum) {
+		if match(sum) {
 			n++
 		}
 	}

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// MinPairs is the fewest pairs that can decide anything at 95 %: with five the
-// smallest possible p is 2/2⁵ = 0.0625.
+// MinPairs is the least number of pairs that can decide at 95 %: with five the smallest possible p is 2/2⁵ = 0.0625.
 const MinPairs = 6
 
 const (
@@ -15,14 +14,13 @@ const (
 	randomMeans  = 1<<13 - 1
 )
 
-// SignFlipInterval returns the centres of symmetry that the sign-flip test does not
-// reject (Fisher, The Design of Experiments, 1935, §21: of the 2ⁿ ways to choose the
-// differences' signs, the share that give a sum at least as far from zero), an interval
-// for the mean difference with at least the level (0.95) of confidence; false with fewer
-// than [MinPairs] pairs or too few for the level. The test rejects a centre exactly when too few subsets of the
-// differences have their mean on its far side, so the ends are order statistics
-// of the subset means (Hartigan, Using Subsample Values as Typical Values, JASA
-// 64, 1969). Beyond 16 pairs subsets are drawn.
+// SignFlipInterval returns a confidence interval for the mean difference of pairs, with at least the level (0.95). It returns
+// false with fewer than [MinPairs] pairs, or too few for the level.
+//
+// The interval holds the centres of symmetry that the sign-flip test does not reject (Fisher, The Design of Experiments, 1935,
+// §21; p is the share of the 2ⁿ choices of signs whose sum is at least as far from zero). The test rejects a centre if too few
+// subsets of the differences have their mean beyond it, so the ends are order statistics of the subset means (Hartigan, Using
+// Subsample Values as Typical Values, JASA 64, 1969). Beyond 16 pairs subsets are drawn.
 func SignFlipInterval(diffs []float64, level float64, seed uint64) (Interval, bool) {
 	n := len(diffs)
 	for _, d := range diffs {
@@ -42,8 +40,7 @@ func SignFlipInterval(diffs []float64, level float64, seed uint64) (Interval, bo
 	return Interval{means[k-1], means[len(means)-k]}, true
 }
 
-// subsetMeans returns the means of all subsets that are not empty, or of
-// drawn ones.
+// subsetMeans returns the means of all non-empty subsets, or of drawn ones.
 func subsetMeans(diffs []float64, seed uint64) []float64 {
 	n := len(diffs)
 	if n <= exactSubsets {

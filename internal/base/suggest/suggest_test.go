@@ -6,8 +6,8 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	names := []string{"lab", "record", "load", "top", "--slo", "--since"}
-	for word, want := range map[string]string{"recrod": "record", "RECORD": "record", "laod": "load", "--slow": "--slo", "gateway": "", "--sinec": "--since", "": "", strings.Repeat("load", 1<<20): ""} {
+	names := []string{"lab", "list", "record", "load", "top", "--slo", "--since"}
+	for word, want := range map[string]string{"recrod": "record", "RECORD": "record", "laod": "load", "--slow": "--slo", "gateway": "", "digest": "", "foo": "", "--sinec": "--since", "": "", strings.Repeat("load", 1<<20): ""} {
 		if got := Nearest(word, names); got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}

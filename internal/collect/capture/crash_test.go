@@ -106,6 +106,36 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// Damage in one place takes no more than the chunks there: other artifacts are read whole, and the warning comes first.
+func TestReadsPastDamage(t *testing.T) {
+	whole := sample(t)
+	path := filepath.Join(t.TempDir(), "damaged.unstall")
+	second := bytes.Index(whole, []byte("b.gz/000001")) // of the chunk's header, after its PAX record
+	if second < 0 {
+		t.Fatal("no b.gz in the sample")
+	}
+	b := bytes.Clone(whole)
+	for i := second; i < second+400; i++ {
+		b[i] ^= 0x55
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := contents(t, c)["a.log"], "line 0\nline 1\nline 2\nline 3\nline 4\nline 5\n"; got != want {
+		t.Errorf("a.log: %q, want %q", got, want)
+	}
+	if _, ok := contents(t, c)["b.gz"]; ok {
+		t.Error("b.gz is read without its beginning")
+	}
+	if !c.Ended || c.Damage == "" || !strings.HasPrefix(c.Warnings[0], "the capture is damaged: what follows byte ") {
+		t.Errorf("ended %v, damage %q, warnings %q", c.Ended, c.Damage, c.Warnings)
+	}
+}
+
 func read(open func() (io.ReadCloser, error)) ([]byte, error) {
 	r, err := open()
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +29,7 @@ type Capture struct {
 	Warnings []string // from the recording, and from opening it
 	Lacks    []Lack
 	Ended    bool      // it ended properly: it was not killed, and is not still running
+	Damage   string    // what is damaged in it, "" for nothing; being cut off is no damage
 	End      time.Time // end of the recording, or time of the last member
 
 	artifacts []*stored
@@ -34,7 +37,8 @@ type Capture struct {
 	chunks    int
 	last      *stored // the artifact whose chunk is the last member; nil: the last member is an event
 
-	withoutNote int // members that look like chunks but lack unstall's note
+	withoutNote int             // members that look like chunks but lack unstall's note
+	gaps        map[string]bool // artifacts of which a chunk is lost; those after it are not read
 }
 
 // stored is an artifact in the file.
@@ -73,35 +77,80 @@ func Open(path string) (*Capture, error) {
 func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 	r := io.NewSectionReader(f, 0, size)
 	t := tar.NewReader(r)
-	c := &Capture{byName: make(map[string]*stored)}
+	c := &Capture{byName: make(map[string]*stored), gaps: make(map[string]bool)}
 	if err := c.readManifest(t, r); err != nil {
 		return nil, err
 	}
-	damage := ""
-	for !c.Ended && damage == "" {
+	end, _ := r.Seek(0, io.SeekCurrent) // of the last whole member; seeking in a section never fails
+	for !c.Ended {
 		h, err := t.Next()
 		if err == io.EOF {
 			break
 		}
-		offset, _ := r.Seek(0, io.SeekCurrent) // seeking in a section never fails
-		switch {
-		case errors.Is(err, io.ErrUnexpectedEOF), err == nil && offset+h.Size > size:
-			// The remains of a kill need no warning beyond that the file was cut off.
-			damage = "in the middle of something"
-		case err != nil || h.Typeflag != tar.TypeReg || h.Size < 0:
-			damage = fmt.Sprintf("what follows byte %d is damaged", offset)
-		default:
-			damage = c.addMember(h, offset, t)
+		offset, _ := r.Seek(0, io.SeekCurrent)
+		if err == nil && h.Typeflag == tar.TypeReg && h.Size >= 0 && offset+h.Size <= size {
+			end = offset + (h.Size+block-1)/block*block
+			if damage := c.addMember(h, offset, t); c.Damage == "" {
+				c.Damage = damage
+			}
+			continue
 		}
+		next, found := findHeader(f, end+block, size)
+		if !found && (errors.Is(err, io.ErrUnexpectedEOF) || err == nil && offset+h.Size > size) {
+			break // the remains of a kill need no warning beyond that the file was cut off
+		}
+		if c.Damage == "" {
+			c.Damage = fmt.Sprintf("what follows byte %d is damaged", end)
+		}
+		if !found {
+			break
+		}
+		end = next - block // so that a damaged member there is left, too
+		_, _ = r.Seek(next, io.SeekStart)
+		t = tar.NewReader(r)
 	}
 	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 {
 		return nil, errors.New("was packed again by another program, which dropped what unstall notes of each part: give the capture as it was recorded")
 	}
 	if !c.Ended {
 		c.dropTorn(f)
-		c.cutOff(damage)
+	}
+	if !c.Ended || c.Damage != "" {
+		c.warnOfEnd()
 	}
 	return c, nil
+}
+
+// findHeader returns the offset of the next member of unstall's at or after an offset: the header of a PAX record, with which each
+// chunk begins, or that of an event. It tells a header by its checksum.
+func findHeader(f io.ReaderAt, from, size int64) (int64, bool) {
+	const many = 512 // blocks read at once
+	buf := make([]byte, many*block)
+	for ; from+block <= size; from += many * block {
+		n, _ := f.ReadAt(buf[:min(int64(len(buf)), size-from)], from)
+		for i := 0; i+block <= n; i += block {
+			if isMemberHeader(buf[i : i+block]) {
+				return from + int64(i), true
+			}
+		}
+	}
+	return 0, false
+}
+
+// isMemberHeader says whether a block is an undamaged header with which a member of unstall's begins (POSIX.1-1988, ustar: the
+// checksum is at byte 148, the type at 156, the magic at 257).
+func isMemberHeader(b []byte) bool {
+	if string(b[257:262]) != "ustar" || b[156] != tar.TypeXHeader && !strings.HasPrefix(string(b[:100]), eventsName+"/") {
+		return false
+	}
+	sum := int64(8 * ' ') // the checksum counts as spaces
+	for i, c := range b {
+		if i < 148 || i >= 156 {
+			sum += int64(c)
+		}
+	}
+	want, err := strconv.ParseInt(strings.Trim(string(b[148:156]), " \x00"), 8, 64)
+	return err == nil && want == sum
 }
 
 // readManifest reads the manifest.
@@ -113,6 +162,8 @@ func (c *Capture) readManifest(t *tar.Reader, r *io.SectionReader) error {
 		switch {
 		case n == 0:
 			return errors.New("is empty: nothing was recorded")
+		case errors.Is(err, tar.ErrHeader) && Is(start):
+			return errors.New("is damaged at its beginning")
 		case errors.Is(err, io.ErrUnexpectedEOF) && (Is(start) || n > 0 && strings.HasPrefix(manifestName, string(start[:min(n, len(manifestName))]))):
 			return errors.New("was cut off before anything was recorded")
 		}
@@ -157,7 +208,10 @@ func (c *Capture) addMember(h *tar.Header, offset int64, content io.Reader) (dam
 	}
 	a := c.byName[name]
 	switch {
+	case c.gaps[name]:
+		return ""
 	case a == nil && n.Meta == nil, a != nil && seq != a.seq+1:
+		c.gaps[name] = true
 		return fmt.Sprintf("data is missing before %s", quoteShort(h.Name))
 	case a == nil && len(c.artifacts) == maxArtifacts, c.chunks == maxChunks:
 		return "it holds more artifacts or chunks than unstall reads"
@@ -221,16 +275,20 @@ func (c *Capture) dropTorn(f io.ReaderAt) {
 // cutOffText begins the warning about a capture without an end.
 const cutOffText = "the recording was cut off"
 
-func (c *Capture) cutOff(damage string) {
+// DamagedText begins the warning about a damaged capture.
+const DamagedText = "the capture is damaged"
+
+// warnOfEnd warns of a capture that has no end, or that is damaged. Damage comes before what the recording itself warned of.
+func (c *Capture) warnOfEnd() {
 	at := "at an unknown time"
 	if !c.End.IsZero() {
 		at = "at " + c.End.UTC().Format("15:04:05") + " UTC"
 	}
-	switch damage {
-	case "", "in the middle of something":
+	if !c.Ended {
 		c.Warnings = append(c.Warnings, fmt.Sprintf(cutOffText+" %s, or the recording still runs: unstall reads it up to this point", at))
-	default:
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the capture is damaged: %s; unstall reads it up to %s", damage, strings.TrimPrefix(at, "at ")))
+	}
+	if c.Damage != "" {
+		c.Warnings = slices.Insert(c.Warnings, 0, fmt.Sprintf(DamagedText+": %s; unstall reads what is whole, so that figures may lack a part", c.Damage))
 	}
 }
 

@@ -17,7 +17,7 @@ type Observer interface {
 	// Progress is called about once a second.
 	Progress(Snapshot)
 
-	// Rows gets every request once, roughly in the order of their ends. The slice is reused. After an error it is not called again, and the run's
+	// Rows receives every request once, roughly in the order of their ends. The slice is reused. After an error it is not called again, and the run's
 	// result has a warning.
 	Rows([]Row) error
 }
@@ -111,7 +111,7 @@ func (e *engine) addFirstLine(l line) {
 }
 
 func (e *engine) runPlan(ctx context.Context, t *tally) {
-	runtime.GC() // not in the first second of the run
+	runtime.GC() // so that it does not run in the first second of the load
 	e.begin = time.Now()
 	t.start(e.nowNanos())
 	for _, l := range e.first {

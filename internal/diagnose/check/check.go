@@ -189,12 +189,12 @@ func From(a evidence.ArtifactID) evidence.Origin { return evidence.NewOrigin(a, 
 
 // Material is the share of slow time from which a cause is reported.
 var Material = Threshold{Name: "share of slow time from which a cause is named", Value: .25, Unit: "1",
-	Why: "mending what explains less leaves three quarters of slow time as it is", Source: "judgement; docs/accuracy.md counts how often verdicts by it are right"}
+	Why: "mending what explains less leaves three quarters of slow time as it is", Source: "judgement: weighs a fix that is felt against causes that stand beside each other; mending a quarter makes slow requests up to 1.33 times as fast (Amdahl: 1/(1−0.25)), and at most four causes can have as much. docs/accuracy.md counts how often verdicts by it are right"}
 
 // Arguable is the share from which a cause is not ruled out: another recording of the same service may find it above
 // [Material].
 var Arguable = Threshold{Name: "share of slow time from which a cause is not ruled out", Value: .15, Unit: "1",
-	Why: "another recording of the same service may find it above the share that is named", Source: "judgement"}
+	Why: "another recording of the same service may find it above the share that is named", Source: "binomial error: 25 % of 20 requests, the fewest that are judged, are known within 10 % (√(0.25·0.75/20)): one standard error below is 15 %"}
 
 // Share returns the mechanisms' part of the slow time, 0 without any.
 func (c *Case) Share(ms ...ledger.Mechanism) float64 {
@@ -268,15 +268,15 @@ func (c *Case) LongRuns() (share float64, origin evidence.Origin, ok bool) {
 
 // Starved is the share of such stretches from which the host withheld processors. Quiet hosts have no such stretches.
 var Starved = Threshold{Name: "share of run time in stretches that no scheduler of a runtime allows", Value: .05, Unit: "1",
-	Why: "they say that the host withheld CPUs; on quiet hosts there are none", Source: "judgement"}
+	Why: "they say that the host withheld CPUs; on quiet hosts there are none", Source: "judgement: weighs a single tick that the host took against CPUs withheld for long; by PASTA (R. Wolff, Operations Research 30, 1982) one request in twenty meets such a stretch"}
 
 // Slow requests are common enough to look for a reason if there are at least this many, more than a chance meeting or two, and
 // if they take this part of all requests' time: below, they are not noticeable among all requests.
 var (
 	SomeSlow = Threshold{Name: "slow requests from which a reason is looked for", Value: 5, Unit: "count",
-		Why: "one or two are a chance meeting", Source: "judgement"}
+		Why: "one or two are a chance meeting", Source: "Poisson: where 5 are expected, another recording has none in 0.7 % of cases (e⁻⁵); where 2 are, in 14 %"}
 	SlowShare = Threshold{Name: "share of the time of all requests that slow ones take", Value: .01, Unit: "1",
-		Why: "less is too little to notice among all", Source: "judgement"}
+		Why: "less is too little to notice among all", Source: "arithmetic: without them the mean latency would be at most 1 % less"}
 )
 
 // Slow reports whether slow requests are common enough to look for a reason.
@@ -308,9 +308,9 @@ func allTime(c *Case) (all spentInAll) {
 // its own usual time is reported earlier.
 var (
 	Noticeable = Threshold{Name: "p99 of slow requests from which they are noticed, unless --slo is given", Value: float64(20 * time.Millisecond), Unit: "ns",
-		Why: "what takes three times as long as the quickest may still be quick", Source: "judgement; people notice 100 ms (J. Nielsen, Usability Engineering, 1993, chapter 5), and a page makes several requests"}
+		Why: "what takes three times as long as the quickest may still be quick", Source: "judgement: a fifth of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5), as a page makes several requests one after the other"}
 	NoticeableCall = Threshold{Name: "p99 of slow requests from which they are noticed, where one thing takes nearly all of it", Value: float64(10 * time.Millisecond), Unit: "ns",
-		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement; half of what is noticed otherwise"}
+		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement: half of what is noticed otherwise, as a single thing can be mended"}
 )
 
 // UserVisible reports whether slow requests are slow enough for users to notice: always with an objective, else from a p99 of

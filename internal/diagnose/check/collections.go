@@ -68,7 +68,7 @@ func (c *Case) Collections() (out []Collections) {
 // Thresholds for pauses that requests meet before the service begins with them.
 var (
 	LongPause = Threshold{Name: "mean length of pauses that requests meet before the service begins with them", Value: 20e-3, Unit: "s",
-		Why: "a request that arrives in one waits for half of it", Source: "judgement; as long as a slow request that is noticed"}
+		Why: "a request that arrives in one waits for half of it", Source: "arithmetic: a request that comes at random waits for half of it, so for 10 ms, from which one call is noticed"}
 	OftenPaused = Threshold{Name: "share of the time in such pauses", Value: .01, Unit: "1",
 		Why: "every hundredth request that arrives meets one", Source: "arithmetic: the p99"}
 )

@@ -31,19 +31,19 @@ type Contention struct {
 // Queueing is the mean number of threads waiting for locks from which contention is reported where no requests show its cost:
 // one waiting thread is usual.
 var Queueing = Threshold{Name: "threads that wait for locks on average", Value: 1.0, Unit: "threads",
-	Why: "without requests nothing tells the cost; one thread always waits", Source: "judgement"}
+	Why: "without requests nothing tells the cost; one thread always waits", Source: "Little's law, L = λW: at 1, requests lose a second in each second"}
 
 // Crowd is the number of threads waiting for one lock in a single dump from which that dump is enough.
 var Crowd = Threshold{Name: "threads that wait for one lock in a single dump", Value: 3, Unit: "threads",
-	Why: "chance rarely shows so many where the lock is free most of the time", Source: "judgement"}
+	Why: "chance rarely shows so many where the lock is free most of the time", Source: "M/M/1: at a lock that is free half of the time, 3 or more wait in 6 % of dumps (ρ⁴ at ρ = ½)"}
 
 // Stuck is the same number for a lock whose holder itself waits for other threads.
 var Stuck = Threshold{Name: "threads that wait for one lock in a single dump whose holder waits for other threads", Value: 2, Unit: "threads",
-	Why: "its holder keeps the lock for as long as others let it wait", Source: "judgement"}
+	Why: "its holder keeps the lock for as long as others let it wait", Source: "M/M/1: at a lock that is free half of the time, 2 or more wait in 12 % of dumps (ρ³ at ρ = ½), and in few of these its holder waits, too"}
 
 // HardlyWaiting is the mean number of waiting threads below which waits are negligible.
 var HardlyWaiting = Threshold{Name: "waiting threads on average below which none waits to speak of", Value: .01, Unit: "threads",
-	Why: "one thread for a hundredth of the time", Source: "judgement"}
+	Why: "one thread for a hundredth of the time", Source: "Little's law, L = λW: 10 ms of waiting in each second"}
 
 // Contended judges threads that queue for a lock.
 func (c *Case) Contended(k Contention) Verdict { return c.UnlessUnseen(c.judgeContention(k)) }

@@ -107,7 +107,7 @@ type late bool
 
 // FarLonger × its median makes a call late by itself.
 var FarLonger = Threshold{Name: "how many times its median a call takes that is late by itself", Value: 3, Unit: "times",
-	Why: "as what is slow among requests", Source: "judgement; the rule for slow requests"}
+	Why: "as what is slow among requests", Source: "judgement: the factor from which a request is slow (docs/report.md); of times that vary exponentially one in eight is longer (2⁻³)"}
 
 func (c *Case) answersLate() bool {
 	l := c.Ledger
@@ -195,7 +195,7 @@ const quickest = .1
 
 // WorthTelling is the share of the holders' time from which an activity is reported.
 var WorthTelling = Threshold{Name: "share of what holders did from which it is reported", Value: .05, Unit: "1",
-	Why: "a report has room for some", Source: "judgement"}
+	Why: "a report has room for some", Source: "arithmetic: at most twenty places can have it"}
 
 // Chain returns what the holders did while slow requests waited for them, largest first.
 func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {

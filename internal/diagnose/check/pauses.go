@@ -43,17 +43,17 @@ var (
 	ASecond = Threshold{Name: "length of a single pause that is named however rare it is", Value: 1., Unit: "s",
 		Why: "health checks, callers' timeouts and leases begin there", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: after 1 s people lose their thought; default timeouts of 1 s"}
 	MinuteOf = Threshold{Name: "how many times the share of all time the worst minute must have", Value: 4., Unit: "times",
-		Why: "so short a time is worse by chance, as while a service starts", Source: "judgement"}
+		Why: "so short a time is worse by chance, as while a service starts", Source: "arithmetic: a minute with four times the share has, alone, that share of four minutes"}
 	PausedEnough = Threshold{Name: "time paused in all, where less was watched than a share needs", Value: .2, Unit: "s",
 		Why: "what a person at a browser notices", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s feels immediate"}
 	LeastStopped = Threshold{Name: "share of the time paused from which the queue behind pauses may be long", Value: .01, Unit: "1",
-		Why: "though what they stop themselves is little", Source: "judgement; the p99 meets one"}
+		Why: "though what they stop themselves is little", Source: "PASTA (R. Wolff, Operations Research 30, 1982): 1 % of what arrives at random meets one: the p99"}
 	MuchStopped = Threshold{Name: "share of the time paused that is a finding though requests are quick for the service alone", Value: .1, Unit: "1",
-		Why: "a tenth of all that arrive wait before the service knows of them", Source: "judgement; the p90 meets a pause"}
+		Why: "a tenth of all that arrive wait before the service knows of them", Source: "PASTA (R. Wolff, Operations Research 30, 1982): a tenth of what arrives at random meets one: the p90"}
 	FullHost = Threshold{Name: "share of the host's CPUs from which they are full", Value: .9, Unit: "1",
 		Why: "requests wait for a thread before the service counts them", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 	MostOfSlow = Threshold{Name: "share of slow time from which it is nearly all of it", Value: .75, Unit: "1",
-		Why: "what is all of it need not take as long as one thing of several", Source: "judgement"}
+		Why: "what is all of it need not take as long as one thing of several", Source: "arithmetic: what is left is less than the share that is named (1 − 25 %)"}
 )
 
 const (

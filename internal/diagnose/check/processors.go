@@ -13,8 +13,8 @@ func (c *Case) ProcessorsUsed() (cpus float64, origin evidence.Origin, ok bool) 
 	return v.Number, v.Origin, v.Known()
 }
 
-// OwnProcessors returns ProcessorsUsed without what the collector took, as far as its log or an
-// execution trace shows it: that is not the requests' work, and fewer collections give it back.
+// OwnProcessors returns ProcessorsUsed without the collector's part, as far as its log or an execution trace shows it.
+// The collector's part is not the requests' work, and fewer collections give it back.
 func (c *Case) OwnProcessors() (cpus float64, origin evidence.Origin, ok bool) {
 	if cpus, origin, ok = c.tracedProcessors(); ok {
 		return cpus, origin, ok
@@ -57,19 +57,18 @@ func (c *Case) tracedProcessors() (cpus float64, origin evidence.Origin, ok bool
 	return (run.Number - workers) / float64(run.Until-run.From), run.Origin, true
 }
 
-// Parts of its processors from which a service leaves none free: by itself, or together with others while the host has none left.
+// A service at FullCPUs fills its CPUs by itself; at NearlyFull it does so only if the host has none left (HostFull).
 var (
 	FullCPUs = Threshold{Name: "share of the CPUs that the service's own work takes when none is free", Value: .9, Unit: "1",
 		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 	NearlyFull = Threshold{Name: "share of the CPUs that the service's own work takes, on a host with none free", Value: .8, Unit: "1",
 		Why: "others take the rest", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
 	HostFull = Threshold{Name: "share of the host's CPUs in use when none is free", Value: .95, Unit: "1",
-		Why: "readings of busy CPUs miss some ticks", Source: "judgement"}
+		Why: "readings of busy CPUs miss some ticks", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}
 )
 
-// Full says whether the service's own work fills the processors: requests then queue whatever else
-// stops the service now and then. It is false where that is not known, as where the host did not
-// run the process all the time.
+// Full says whether the service's own work fills the processors, so that requests queue for them. It is false if that is
+// unknown, for example because the host did not always run the process.
 func (c *Case) Full() bool {
 	if c.Ledger == nil || c.Traced() && c.Ledger.Host.Starved() {
 		return false
@@ -86,34 +85,31 @@ func (c *Case) Full() bool {
 	return h.Busy.Known() && h.CPUs > 0 && h.Taken() >= HostFull.Value*h.CPUs
 }
 
-// spell is the length (ns) of the stretches for which the processors' use is computed: the interval of the kernel's readings. It is far
-// longer than requests queue by chance.
-const spell = int64(250e6)
+// useWindow is the length (ns) of the windows in which the CPUs' use is computed: the interval of the kernel's readings.
+// Requests that queue by chance wait far less than that.
+const useWindow = int64(250e6)
 
-// OwnWhileSlow returns the share of the processors that the service's own work kept busy while
-// slow requests were under way, weighted by how many were: a burst that fills the processors may
-// be short. It is known only where the slowest requests take longer than a spell, as shorter ones
-// queue by chance in any busy service. With a trace the figure is the program's own code; without
-// one the collector's part is assumed to be its mean.
+// OwnWhileSlow returns the share of the processors that the service's own work kept busy while slow requests were under
+// way, weighted by how many were. It is known only if the slowest requests take longer than a [useWindow].
 func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	l := c.Ledger
 	n := float64(c.Bundle.CPUsOf(c.Subject))
-	if l == nil || n == 0 || l.To <= l.From || len(l.Slow) == 0 || l.P99() < float64(spell) {
+	if l == nil || n == 0 || l.To <= l.From || len(l.Slow) == 0 || l.P99() < float64(useWindow) {
 		return 0, 0, false
 	}
-	own := make([]float64, (l.To-l.From)/spell+1)
+	own := make([]float64, (l.To-l.From)/useWindow+1)
 	for k := range own {
 		own[k] = math.NaN()
 	}
-	if origin, ok = c.tracedSpells(own); !ok {
-		if origin, ok = c.countedSpells(own); !ok {
+	if origin, ok = c.tracedWindows(own); !ok {
+		if origin, ok = c.countedWindows(own); !ok {
 			return 0, 0, false
 		}
 	}
 	var sum, all, missed float64
 	r := &c.Bundle.Requests
 	for _, row := range l.Slow {
-		c.overlappedSpells(r.End.At(row)-r.Latency(row), r.End.At(row), len(own), func(k int, ns int64) {
+		c.overlappedWindows(r.End.At(row)-r.Latency(row), r.End.At(row), len(own), func(k int, ns int64) {
 			if math.IsNaN(own[k]) {
 				missed += float64(ns)
 				return
@@ -125,18 +121,19 @@ func (c *Case) OwnWhileSlow() (share float64, origin evidence.Origin, ok bool) {
 	return sum / max(1, all), origin, all > missed
 }
 
-// overlappedSpells yields each spell that a time span overlaps, and the overlap (ns).
-func (c *Case) overlappedSpells(from, to int64, spells int, yield func(k int, ns int64)) {
+// overlappedWindows yields each window that a time span overlaps, and the overlap (ns).
+func (c *Case) overlappedWindows(from, to int64, windows int, yield func(k int, ns int64)) {
 	start := c.Ledger.From
-	for k := max(0, (from-start)/spell); k < int64(spells) && start+k*spell < to; k++ {
-		if ns := min(to, start+(k+1)*spell) - max(from, start+k*spell); ns > 0 {
+	for k := max(0, (from-start)/useWindow); k < int64(windows) && start+k*useWindow < to; k++ {
+		if ns := min(to, start+(k+1)*useWindow) - max(from, start+k*useWindow); ns > 0 {
 			yield(int(k), ns)
 		}
 	}
 }
 
-// tracedSpells fills in how many processors the program's own code used in each spell, by traces.
-func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) {
+// tracedWindows fills in how many processors the program's own code used in each window, by traces; the collector is not
+// included.
+func (c *Case) tracedWindows(own []float64) (origin evidence.Origin, found bool) {
 	if !c.Traced() {
 		return 0, false
 	}
@@ -149,7 +146,7 @@ func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) 
 		if !found {
 			origin, found = p.Origin, true
 		}
-		c.overlappedSpells(p.From, p.Until, len(own), func(k int, ns int64) {
+		c.overlappedWindows(p.From, p.Until, len(own), func(k int, ns int64) {
 			if math.IsNaN(own[k]) {
 				own[k] = 0
 			}
@@ -164,7 +161,7 @@ func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) 
 					}
 				}
 				part := float64(work) / float64(max(1, s.To-s.From))
-				c.overlappedSpells(s.From, s.To, len(own), func(k int, ns int64) { own[k] += part * float64(ns) })
+				c.overlappedWindows(s.From, s.To, len(own), func(k int, ns int64) { own[k] += part * float64(ns) })
 			}
 		}
 	}
@@ -174,9 +171,9 @@ func (c *Case) tracedSpells(own []float64) (origin evidence.Origin, found bool) 
 	return origin, found
 }
 
-// countedSpells fills in how many processors the process used in each spell, by the kernel's
-// counters.
-func (c *Case) countedSpells(own []float64) (evidence.Origin, bool) {
+// countedWindows fills in how many processors the process used in each window, by the kernel's counters, less the mean
+// share of the collector: the counters do not show when it ran.
+func (c *Case) countedWindows(own []float64) (evidence.Origin, bool) {
 	used := metrics.ProcessorTime(c.Bundle, c.Subject, c.ledgerWindow())
 	mean := used.Over(c.ledgerWindow())
 	if !mean.MostlyKnown() || mean.Number <= 0 {
@@ -187,8 +184,8 @@ func (c *Case) countedSpells(own []float64) (evidence.Origin, bool) {
 		part = min(1, mine/mean.Number)
 	}
 	for k := range own {
-		from := c.Ledger.From + int64(k)*spell
-		if v := used.Over(metrics.Window{From: from, Until: from + spell}); v.Known() {
+		from := c.Ledger.From + int64(k)*useWindow
+		if v := used.Over(metrics.Window{From: from, Until: from + useWindow}); v.Known() {
 			own[k] = part * v.Number
 		}
 	}

@@ -2,24 +2,24 @@ package check
 
 import "slices"
 
-// Step is a cause's place in the order in which one asks of a slow service, cheapest
-// question first. What was ruled out is told in this order.
+// Step is the question about a slow service that a cause belongs to. Steps are asked cheapest first, and reports list ruled-out
+// causes in this order.
 type Step string
 
 // The steps, and what each asks.
 const (
-	StepEntrance   Step = "entrance"   // did requests wait before it took them up?
-	StepDependency Step = "dependency" // did those answer late whom it calls?
-	StepPool       Step = "pool"       // did requests wait for what they must get hold of before?
-	StepProcessors Step = "processors" // did the kernel give it processors, and memory, at once?
-	StepDisks      Step = "disks"      // did the disks let it go on?
-	StepCollector  Step = "collector"  // did its collector hold it up?
-	StepLocks      Step = "locks"      // did its requests hold each other up?
-	StepTraffic    Step = "traffic"    // were so many requests to come at all?
-	StepRest       Step = "rest"       // what is asked when all of that is answered: leaks, rare stops
+	StepEntrance   Step = "entrance"   // did requests wait before the service began with them?
+	StepDependency Step = "dependency" // did its dependencies answer late?
+	StepPool       Step = "pool"       // did requests wait for a limited resource: a connection, a thread?
+	StepProcessors Step = "processors" // did it wait for CPUs or memory?
+	StepDisks      Step = "disks"      // did it wait for disks?
+	StepCollector  Step = "collector"  // did its collector delay it?
+	StepLocks      Step = "locks"      // did its requests block each other?
+	StepTraffic    Step = "traffic"    // did more requests come than agreed?
+	StepRest       Step = "rest"       // everything else: leaks, rare stops
 )
 
-// Steps are all of them in their order.
+// Steps are all steps in order.
 var Steps = []Step{StepEntrance, StepDependency, StepPool, StepProcessors, StepDisks, StepCollector, StepLocks, StepTraffic, StepRest}
 
 // Place returns the position of a step in the order; an unknown step, as of a diagnosis by another

@@ -14,11 +14,11 @@ type Threshold struct {
 	Value  float64 `json:"value"`
 	Unit   string  `json:"unit"` // as of figures: "1" for a share, "count", "ns", "1/s"; "times" for a factor
 	Why    string  `json:"why"`
-	Source string  `json:"source"` // a document, an arithmetic, a measurement, or "judgement"
+	Source string  `json:"source"` // a document with its section, a formula, a measurement, or what a judgement weighs
 }
 
-// Judgement begins the source of thresholds that nothing outside the project gives: the recordings of every cause, sick and
-// healthy, hold them.
+// Judgement begins the source of thresholds that nothing outside the project gives. It says what was weighed against what; the
+// recordings with known causes hold it, and dev/thresholds measures how far they lie on either side.
 const Judgement = "judgement"
 
 // Int returns the value of a count.
@@ -54,4 +54,4 @@ var MaterialUnseen = Threshold{Name: "share of slow time not observed, from whic
 
 // MinRequests is how many requests a ledger must have for shares of their time to mean something.
 var MinRequests = Threshold{Name: "requests from which shares of their time mean something", Value: ledger.MinRequests, Unit: "count",
-	Why: "of fewer, each one is a tenth or more of the time", Source: "arithmetic"}
+	Why: "of fewer, chance decides shares", Source: "binomial error: a share of 25 % of 20 requests is known within 10 % (√(0.25·0.75/20)), of 10 within 14 %"}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -27,8 +28,8 @@ func (e Effort) Name() string {
 	return fmt.Sprintf("%s (calling %s)", e.Function, e.Callee)
 }
 
-// Worked returns the functions in which slow requests ran, the most first: by the samples taken
-// during them, else by the stacks of their threads.
+// Worked returns the functions in which slow requests ran, the most work first: by the samples taken during them, else by the
+// stacks of their threads.
 func (c *Case) Worked() []Effort {
 	sums := make(map[called]float64)
 	origin := From(c.Ledger.StatesFrom())
@@ -60,9 +61,8 @@ func (c *Case) Worked() []Effort {
 	return rankEfforts(sums, origin)
 }
 
-// sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's
-// flight recording). It samples all requests, each for as long as it runs. The origin is that of
-// the largest sample.
+// sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording), which
+// samples all requests in proportion to their CPU time. The origin is that of the largest sample.
 func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
 	typ := c.Bundle.Names.Lookup(evidence.SampleRunning)
 	if typ == 0 || !c.OnThreads() {
@@ -84,13 +84,12 @@ func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
 	return sums, at
 }
 
-// FewClocked is the samples of the kernel's CPU clock during slow requests.
+// FewClocked is the least number of samples of the kernel's CPU clock during slow requests.
 var FewClocked = Threshold{Name: "samples of the kernel's CPU clock during slow requests", Value: 10, Unit: "count",
 	Why: "each is 10 ms of CPU time; fewer say too little", Source: "binomial error of 10 samples: about 15 %"}
 
-// clockedWork returns where slow requests ran, by the kernel's CPU clock where its samples name
-// the runtime's functions: on the thread that began the request, as long as that works on
-// requests. Nil of too few samples.
+// clockedWork returns where slow requests ran, by samples of the kernel's CPU clock on the thread that began each request,
+// while that thread works on requests. It returns nil if there are fewer than [FewClocked].
 func (c *Case) clockedWork() map[called]float64 {
 	sums := make(map[called]float64)
 	r, n := &c.Bundle.Requests, 0
@@ -110,6 +109,39 @@ func (c *Case) clockedWork() map[called]float64 {
 		return nil
 	}
 	return sums
+}
+
+// RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, and which part of that
+// was on behalf of no request; nil of too few samples.
+func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
+	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
+	if on == 0 {
+		return nil, 0
+	}
+	var slow metrics.Spans
+	r, x := &c.Bundle.Requests, &c.Bundle.Samples
+	rows := slices.Clone(c.Ledger.Slow)
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
+	for _, row := range rows {
+		slow = slow.Add(r.Begins(row), r.End.At(row))
+	}
+	sums, n, apart := make(map[called]float64), 0, 0
+	var origin evidence.Origin
+	for i := range x.Len() {
+		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 {
+			continue
+		}
+		site := c.SiteOf(x.Stack[i])
+		sums[called{site.Function, site.Callee}]++
+		origin = x.Origin[i]
+		if n++; !c.Threads().View(c.Subject, x.Stack[i]).Request {
+			apart++
+		}
+	}
+	if n < FewClocked.Int() {
+		return nil, 0
+	}
+	return rankEfforts(sums, origin), float64(apart) / float64(n)
 }
 
 // Background returns the functions in which goroutines ran that serve no request, the most first.
@@ -158,7 +190,7 @@ func rankEfforts(sums map[called]float64, origin evidence.Origin) (out []Effort)
 	return out
 }
 
-// samples are samples of what ran, by lane and time.
+// samples are samples of running code, by lane and time.
 type samples struct {
 	lanes map[evidence.LaneID][]int // rows of the bundle's samples, by time
 	at    []int64

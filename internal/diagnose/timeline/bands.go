@@ -9,39 +9,59 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
+// bandKinds are the kinds of intervals that are drawn as bands.
+var bandKinds = []struct {
+	kind             evidence.Kind
+	cover, id, title string
+	text             func(l *layout, row int) string
+}{
+	{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", (*layout).cycleText},
+	{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", (*layout).causeText},
+	{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", (*layout).stopText},
+	{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", (*layout).stopText},
+	{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", (*layout).stopText},
+	{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", (*layout).causeText},
+	{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", (*layout).causeText},
+	{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", (*layout).causeText},
+}
+
+// Ids of bands that are laid out by functions of their own.
+const (
+	bandPoolStarving = "pool-starving"
+	bandPoolAdjusted = "pool-adjusted"
+	bandLockWait     = "lock-wait"
+	bandThrottled    = "cpu-throttled"
+)
+
+// BandIDs returns the ids that bands can have. The page has a colour for each.
+func BandIDs() []string {
+	ids := []string{bandPoolStarving, bandPoolAdjusted, bandLockWait, bandThrottled}
+	for _, k := range bandKinds {
+		ids = append(ids, k.id)
+	}
+	return ids
+}
+
 // addBands lays out what the runtime and the host did for a while.
 func (l *layout) addBands() {
-	for _, k := range []struct {
-		kind             evidence.Kind
-		cover, id, title string
-		text             func(int) string
-	}{
-		{evidence.GCCycle, evidence.CoverGC, "gc-cycle", "GC cycles", l.cycleText},
-		{evidence.GCMark, evidence.CoverGC, "gc-mark", "concurrent mark", l.causeText},
-		{evidence.GCConcurrent, evidence.CoverGC, "gc-concurrent", "concurrent phases", l.stopText},
-		{evidence.StopTheWorld, evidence.CoverGC, "stop-the-world", "stop-the-world pauses", l.stopText},
-		{evidence.Safepoint, evidence.CoverSafepoints, "safepoint", "safepoints", l.stopText},
-		{evidence.AllocStall, evidence.CoverStalls, "allocation-stall", "threads waiting for memory", l.causeText},
-		{evidence.Command, evidence.CoverRedisSlow, "command", "slow commands", l.causeText},
-		{evidence.ServerStall, evidence.CoverRedisLatency, "server-stall", "the server did other work than commands", l.causeText},
-	} {
+	for _, k := range bandKinds {
 		rows, artifacts, watched := l.listIntervals(k.kind, k.cover)
-		spells := make([]spell, 0, len(rows))
+		bandSpans := make([]bandSpan, 0, len(rows))
 		for _, i := range rows {
 			from, to := l.b.Intervals.Start[i], l.b.Intervals.End[i]
 			if to >= l.t.From && from <= l.t.To {
-				spells = append(spells, spell{from: from, to: to, row: i})
+				bandSpans = append(bandSpans, bandSpan{from: from, to: to, row: i})
 			}
 		}
-		l.addBand(k.id, k.title, l.nameOf(artifacts), spells, watched, k.text)
+		l.addBand(k.id, k.title, l.nameOf(artifacts), bandSpans, watched, func(row int) string { return k.text(l, row) })
 	}
 	l.addPoolAdjustments()
 	l.addLockWaits()
 	l.addThrottled()
 }
 
-// spell is a lasting thing.
-type spell struct {
+// bandSpan is one entry of a band: an interval, or a moment, and its row in the bundle.
+type bandSpan struct {
 	from, to int64
 	row      int
 }
@@ -135,25 +155,25 @@ func (s spans) containsTime(t int64) bool {
 	return ok || i > 0 && t < s[i-1].to
 }
 
-// addBand adds a band of spells in order of their beginning. Where there are more than [MaxBand],
+// addBand adds a band of spans in order of their beginning. Where there are more than [MaxBand],
 // those with the least time between them are drawn together.
-func (l *layout) addBand(id, title, source string, spells []spell, watched spans, text func(row int) string) {
-	if len(spells) == 0 {
+func (l *layout) addBand(id, title, source string, bandSpans []bandSpan, watched spans, text func(row int) string) {
+	if len(bandSpans) == 0 {
 		return
 	}
 	b := Band{ID: id, Title: title, Source: source, Watched: l.clipToShown(watched)}
-	least := mergeGap(spells)
+	least := mergeGap(bandSpans)
 	joined := least >= 0
-	for i := 0; i < len(spells); {
-		x := spells[i]
+	for i := 0; i < len(bandSpans); {
+		x := bandSpans[i]
 		longest, number, busy := x, uint32(1), x.to-x.from
 		i++
-		for ; i < len(spells) && joined && spells[i].from-x.to <= least; i++ {
-			if y := spells[i]; y.to-y.from > longest.to-longest.from {
+		for ; i < len(bandSpans) && joined && bandSpans[i].from-x.to <= least; i++ {
+			if y := bandSpans[i]; y.to-y.from > longest.to-longest.from {
 				longest = y
 			}
-			busy += max(0, spells[i].to-max(x.to, spells[i].from))
-			x.to = max(x.to, spells[i].to)
+			busy += max(0, bandSpans[i].to-max(x.to, bandSpans[i].from))
+			x.to = max(x.to, bandSpans[i].to)
 			number++
 		}
 		b.From, b.To = append(b.From, x.from), append(b.To, x.to)
@@ -169,7 +189,7 @@ func (l *layout) addBand(id, title, source string, spells []spell, watched spans
 	l.t.Bands = append(l.t.Bands, b)
 }
 
-// keepLongestTexts keeps only the texts of the longest spells where there are too many.
+// keepLongestTexts keeps only the texts of the longest spans if there are too many.
 func (b *Band) keepLongestTexts() {
 	if len(b.Text) <= maxText {
 		return
@@ -202,18 +222,18 @@ func (l *layout) clipToShown(s spans) (out [][2]int64) {
 
 // mergeGap returns the gap (ns) up to which neighbours must be drawn together so that no more than
 // [MaxBand] are left; −1 if there are no more.
-func mergeGap(spells []spell) int64 {
-	if len(spells) <= MaxBand {
+func mergeGap(bandSpans []bandSpan) int64 {
+	if len(bandSpans) <= MaxBand {
 		return -1
 	}
-	gaps := make([]int64, 0, len(spells)-1)
-	end := spells[0].to
-	for _, x := range spells[1:] {
+	gaps := make([]int64, 0, len(bandSpans)-1)
+	end := bandSpans[0].to
+	for _, x := range bandSpans[1:] {
 		gaps = append(gaps, max(0, x.from-end))
 		end = max(end, x.to)
 	}
 	slices.Sort(gaps)
-	return gaps[len(spells)-MaxBand-1]
+	return gaps[len(bandSpans)-MaxBand-1]
 }
 
 func (l *layout) causeText(row int) string {

@@ -260,7 +260,7 @@ func (l *layout) addStack(t *tree, at int32, depth int, id evidence.StackID, cla
 		case owner != "":
 			kind = owner
 		case l.frames.stacks != nil:
-			if l.frames.stacks.Framework(f) && !l.frames.stacks.Framework(nobodys) {
+			if l.frames.stacks.Framework(f) && !l.frames.stacks.Framework(unknownFunction) {
 				kind = inner
 				if inner == "runtime" && !comesWithRuntime(f) {
 					kind = "library"
@@ -292,8 +292,8 @@ func isRuntime(f string) bool {
 	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "syscall.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "runtime/internal/") || strings.HasPrefix(f, "gcWriteBarrier")
 }
 
-// nobodys is a function of no framework: a reader that assigns it to one does not know functions.
-const nobodys = "unstall.nobodys"
+// unknownFunction is a function of no framework: a reader that assigns it to one does not know functions.
+const unknownFunction = "unstall.unknownFunction"
 
 // libc are prefixes of the names of functions of the C library and of its loader (glibc and musl); a whole name ends with "$".
 var libc = []string{"__libc_", "__GI_", "_IO_", "__pthread_", "pthread_", "__futex_", "__lll_", "__nptl_", "__clone", "clone3$", "clone$", "start_thread$", "_int_malloc$", "_int_free$",

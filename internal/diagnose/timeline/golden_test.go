@@ -2,7 +2,6 @@ package timeline_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -12,13 +11,12 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // recording reads everything in a fixture but what the recorder knew, or the
 // files named.
@@ -70,7 +68,7 @@ func TestRecorded(t *testing.T) {
 			promises(t, x)
 			got := outline(x)
 			golden := filepath.Join("testdata", strings.ReplaceAll(c.name, " ", "-")+".txt")
-			if *update {
+			if *goldentest.Update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -80,7 +78,7 @@ func TestRecorded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got != string(want) {
-				t.Errorf("differs from %s (-update writes it):\n%s", golden, difference(string(want), got))
+				t.Errorf("%s differs; if the new one is right: %s\n%s", golden, goldentest.Command(), difference(string(want), got))
 			}
 		})
 	}

@@ -51,20 +51,20 @@ func (l *layout) addCounterCharts() {
 // reason, starvation first.
 func (l *layout) addPoolAdjustments() {
 	rows, artifacts, watched := l.listIntervals(evidence.PoolAdjusted, evidence.CoverThreadPool)
-	byReason := make(map[string][]spell)
+	byReason := make(map[string][]bandSpan)
 	v := &l.b.Intervals
 	for _, i := range rows {
 		if at := v.Start[i]; at >= l.t.From && at <= l.t.To {
 			reason := l.causeText(i)
-			byReason[reason] = append(byReason[reason], spell{from: at, to: at, row: i})
+			byReason[reason] = append(byReason[reason], bandSpan{from: at, to: at, row: i})
 		}
 	}
 	reasons := slices.Sorted(maps.Keys(byReason))
 	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starvingRank(b), starvingRank(a)) })
 	for _, reason := range reasons {
-		id := "pool-adjusted"
+		id := bandPoolAdjusted
 		if starvingRank(reason) > 0 {
-			id = "pool-starving"
+			id = bandPoolStarving
 		}
 		title := "pool adjusted"
 		if reason != "" {
@@ -108,14 +108,14 @@ func splitCamelCase(name string) string {
 // addLockWaits lays out when threads waited for a lock that another held.
 func (l *layout) addLockWaits() {
 	rows, artifacts, watched := l.listIntervals(evidence.LockWait, evidence.CoverWaits)
-	var spells []spell
+	var bandSpans []bandSpan
 	v := &l.b.Intervals
 	for _, i := range rows {
 		if v.End[i] >= l.t.From && v.Start[i] <= l.t.To {
-			spells = append(spells, spell{from: v.Start[i], to: v.End[i], row: i})
+			bandSpans = append(bandSpans, bandSpan{from: v.Start[i], to: v.End[i], row: i})
 		}
 	}
-	l.addBand("lock-wait", "waits for a lock", l.nameOf(artifacts), spells, watched, l.lockWaitText)
+	l.addBand(bandLockWait, "waits for a lock", l.nameOf(artifacts), bandSpans, watched, l.lockWaitText)
 }
 
 func (l *layout) lockWaitText(row int) string {

@@ -62,10 +62,10 @@ func valueAt(s *evidence.Series, t int64) (float64, bool) {
 func (l *layout) addThrottled() {
 	for _, s := range l.findSeries(ThrottledPeriods) {
 		all := Throttles(l.b, s)
-		var spells []spell
+		var bandSpans []bandSpan
 		for i, x := range all {
 			if x.To >= l.t.From && x.From <= l.t.To {
-				spells = append(spells, spell{x.From, x.To, i})
+				bandSpans = append(bandSpans, bandSpan{x.From, x.To, i})
 			}
 		}
 		// A reading covers the time since the previous one, also across pieces of a recording.
@@ -73,6 +73,6 @@ func (l *layout) addThrottled() {
 		if len(watched) == 0 {
 			watched = spans{{s.T[0], s.T[len(s.T)-1]}}
 		}
-		l.addBand("cpu-throttled", ThrottledTitle, l.originName(s.Origin), spells, watched, func(i int) string { return all[i].Text })
+		l.addBand(bandThrottled, ThrottledTitle, l.originName(s.Origin), bandSpans, watched, func(i int) string { return all[i].Text })
 	}
 }

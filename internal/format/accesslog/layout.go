@@ -12,7 +12,8 @@ type entry struct {
 	method, target []byte // both empty: no HTTP request
 	peer           []byte // the upstream's address or name
 	key            []byte // the id of the request or of its trace
-	overdue        bool   // it waited for a place until its time was up
+	overdue        bool   // it waited for a place until its time was up, or was refused for want of one
+	limit          string // what limits these places
 }
 
 // proxied is a proxy's own knowledge of a request beside the upstream's answer: ns, 0 for unknown or none.

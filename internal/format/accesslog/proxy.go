@@ -50,6 +50,10 @@ func (t *textual) recognizeEnvoy(l *layout, rows []row) bool {
 	if c := first + 8; c < t.columns && rows[0].toks[c].kind == quoted {
 		t.peer = c
 	}
+	if c := first + 7; c < t.columns && rows[0].toks[c].kind == quoted {
+		t.host = c
+	}
+	t.flags = 3 // behind the status: UO is a request that the circuit breaker refused
 	l.fields = append(l.fields, fmt.Sprintf("duration column %d: milliseconds", first+3), fmt.Sprintf("upstream column %d: milliseconds", first+4))
 	return true
 }
@@ -135,6 +139,7 @@ func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 	e.proxied = timersOf(timers)
 	if len(h.toks) > 7 {
 		if e.overdue = bytes.HasPrefix(h.toks[7].textIn(head), []byte("sQ")); e.overdue { // how it ended: by timeout queue
+			e.limit = "maxconn"
 			e.peer = h.toks[1].textIn(head)
 		}
 	}

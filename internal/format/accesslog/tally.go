@@ -134,7 +134,7 @@ func (t *tally) addRequest(x *seen, line int64) {
 
 	if e.overdue {
 		if t.overdue++; t.overdue == 1 {
-			t.overdueLine, t.overdueFrom, t.places = line, start, string(e.peer)
+			t.overdueLine, t.overdueFrom, t.places = line, start, e.limit+" of "+string(e.peer)
 		}
 		t.overdueUntil, t.overdueMost = max(t.overdueUntil, end), max(t.overdueMost, e.queue)
 	}
@@ -346,7 +346,7 @@ func (t *tally) finish() {
 	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
 	t.repeats.emitShare(t.b, t.subject, t.from, t.until)
 	if t.overdue > 0 {
-		fact := evidence.Fact{Subject: t.subject, Key: evidence.FactPoolTimedOut, Value: "maxconn of " + t.places, Number: float64(t.overdue), From: t.overdueFrom, Until: t.overdueUntil, Origin: t.b.Origin(t.overdueLine)}
+		fact := evidence.Fact{Subject: t.subject, Key: evidence.FactPoolTimedOut, Value: t.places, Number: float64(t.overdue), From: t.overdueFrom, Until: t.overdueUntil, Origin: t.b.Origin(t.overdueLine)}
 		t.b.Fact(fact)
 		fact.Key, fact.Number = evidence.FactPoolTimeout, float64(t.overdueMost)
 		t.b.Fact(fact)

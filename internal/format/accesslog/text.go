@@ -110,6 +110,7 @@ type textual struct {
 	duration, upstream field
 	connect            field
 	peer, key          int
+	flags, host        int // the columns of Envoy's response flags and of the authority, 0 none
 	toks               []token
 	usual              bool // the line being read has the usual columns and shape
 	moments            moments
@@ -161,6 +162,15 @@ func (t *textual) parseLine(line []byte, e *entry) verdict {
 			_, e.key = splitLabel(t.toks[c].textIn(line))
 		}
 	}
+	if t.flags > 0 {
+		if c := t.findColumn(t.flags, s); c >= 0 && hasFlag(t.toks[c].textIn(line), "UO") {
+			e.overdue, e.limit = true, "circuit breaker"
+			if c := t.findColumn(t.host, s); t.host > 0 && c >= 0 {
+				_, e.peer = splitLabel(t.toks[c].textIn(line))
+			}
+			return understood
+		}
+	}
 	if t.upstream.column >= 0 {
 		e.connect = max(0, t.parseFigure(line, &t.connect, s))
 		e.upstream = t.parseFigure(line, &t.upstream, s)
@@ -171,6 +181,16 @@ func (t *textual) parseLine(line []byte, e *entry) verdict {
 		}
 	}
 	return understood
+}
+
+// hasFlag says whether Envoy's response flags, "UO" or "UF,URX", have one.
+func hasFlag(flags []byte, flag string) bool {
+	for f := range bytes.SplitSeq(flags, []byte(",")) {
+		if string(f) == flag {
+			return true
+		}
+	}
+	return false
 }
 
 // hasUsualShape says whether a line with the usual number of columns has the usual shape.

@@ -30,6 +30,7 @@ import (
 	"github.com/unstall/unstall/internal/format/hugepages"
 	"github.com/unstall/unstall/internal/format/javacore"
 	"github.com/unstall/unstall/internal/format/jfr"
+	"github.com/unstall/unstall/internal/format/jfrtext"
 	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/jvmtext"
 	"github.com/unstall/unstall/internal/format/kernellog"
@@ -38,6 +39,7 @@ import (
 	"github.com/unstall/unstall/internal/format/loadresult"
 	"github.com/unstall/unstall/internal/format/metricspage"
 	"github.com/unstall/unstall/internal/format/nettrace"
+	"github.com/unstall/unstall/internal/format/nodegc"
 	"github.com/unstall/unstall/internal/format/openj9gc"
 	"github.com/unstall/unstall/internal/format/perfmon"
 	"github.com/unstall/unstall/internal/format/perfreport"
@@ -57,6 +59,7 @@ import (
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
+	"github.com/unstall/unstall/internal/format/strace"
 	"github.com/unstall/unstall/internal/format/syscalls"
 	"github.com/unstall/unstall/internal/format/sysstat"
 	"github.com/unstall/unstall/internal/format/tcpproxy"
@@ -122,6 +125,7 @@ var Formats = []format.Format{
 	redistimeout.Format,
 	gauges.Format,
 	gauges.Exposition,
+	gauges.PgBouncer,
 	gauges.Log,
 	metricspage.Actuator,
 	metricspage.Go,
@@ -136,6 +140,9 @@ var Formats = []format.Format{
 	tcpproxy.Format,
 	dotnetlog.Format,
 	pythonstacks.Format,
+	strace.Format,
+	jfrtext.Format,
+	nodegc.Format,
 	tickprofile.Format,
 	databaselog.Format,
 	databaseactivity.Format,

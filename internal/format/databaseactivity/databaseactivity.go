@@ -1,6 +1,7 @@
 // Package databaseactivity reads the sessions of a database at a moment, as people copy them from a client:
 //
 //	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
+//	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart)
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
 //	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, the latest deadlock
 //	pg_activity                 its screen (https://github.com/dalibo/pg_activity, 1.5 to 3)
@@ -45,18 +46,18 @@ func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("LATEST DETECTED DEADLOCK")) || bytes.Contains(head, []byte("BUFFER POOL AND MEMORY")) && bytes.Contains(head, []byte("Buffer pool hit rate ")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) {
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) {
 		return format.No
 	}
 	p := &parser{}
 	for l := range bytes.Lines(head) {
 		p.parseLine(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
-		if len(p.rows) > 0 {
+		if len(p.rows) > 0 || p.granted > 0 {
 			return format.Sure
 		}
 	}
 	p.endRecord()
-	if len(p.rows) > 0 {
+	if len(p.rows) > 0 || p.granted > 0 {
 		return format.Sure
 	}
 	return format.No
@@ -67,6 +68,7 @@ type session struct {
 	state, waits, statement string
 	took                    float64 // s, -1 unknown
 	locked                  bool
+	since                   time.Time // of a wait for a lock, zero unknown
 	line                    int64
 }
 
@@ -79,6 +81,8 @@ type parser struct {
 	cells   map[string]string // of an expanded row
 	at      int64
 	dropped int64
+	locks   bool  // the table is pg_locks
+	granted int64 // rows of it that hold their lock
 
 	// of InnoDB
 	innodb       bool
@@ -109,11 +113,14 @@ func (p *parser) isHeading(names []string) bool {
 		has[strings.ToLower(n)] = true
 	}
 	switch {
+	case has["locktype"] && has["mode"] && has["granted"] && has["pid"]:
+		p.product, p.locks = "PostgreSQL", true
+		return true
 	case has["id"] && (has["command"] || has["..."] && has["info"]) && has["time"] && has["state"] && (has["info"] || has["host"]):
-		p.product = "MySQL"
+		p.product, p.locks = "MySQL", false
 		return true
 	case has["wait_event"] || has["wait_event_type"], has["state"] && has["pid"] && (has["query"] || has["query_start"]), has["waiting"] && has["pid"] && has["query"]:
-		p.product = "PostgreSQL"
+		p.product, p.locks = "PostgreSQL", false
 		return true
 	}
 	return false
@@ -272,6 +279,10 @@ func (p *parser) addRow(row map[string]string, line int64) {
 		p.dropped++
 		return
 	}
+	if p.locks {
+		p.addLock(row, line)
+		return
+	}
 	s := session{state: firstCell(row, stateColumns), statement: firstCell(row, textColumns), took: -1, line: line}
 	if p.product == "MySQL" {
 		if c := row["command"]; c == "Sleep" || c == "Daemon" || c == "Binlog Dump" || c == "Connect" {
@@ -292,6 +303,46 @@ func (p *parser) addRow(row map[string]string, line int64) {
 		}
 	}
 	p.rows = append(p.rows, s)
+}
+
+// addLock adds a row of pg_locks that waits for its lock.
+func (p *parser) addLock(row map[string]string, line int64) {
+	switch strings.ToLower(row["granted"]) {
+	case "f", "false", "no":
+	case "t", "true", "yes":
+		p.granted++
+		return
+	default:
+		return
+	}
+	s := session{waits: strings.TrimSpace("Lock " + row["locktype"]), statement: firstCell(row, textColumns), took: -1, locked: true, line: line}
+	for _, layout := range []string{"2006-01-02 15:04:05.999999-07", "2006-01-02 15:04:05.999999 -0700", "2006-01-02 15:04:05.999999-07:00", "2006-01-02 15:04:05.999999"} {
+		if t, err := time.Parse(layout, row["waitstart"]); err == nil {
+			s.since = t
+			break
+		}
+	}
+	for _, n := range timeColumns {
+		if v, ok := parseSeconds(row[n]); ok {
+			s.took = max(s.took, v)
+		}
+	}
+	p.rows = append(p.rows, s)
+}
+
+// placeLocks gives waits whose beginning is known the time to the newest of them: they take at least as long.
+func (p *parser) placeLocks() {
+	var newest time.Time
+	for i := range p.rows {
+		if p.rows[i].since.After(newest) {
+			newest = p.rows[i].since
+		}
+	}
+	for i := range p.rows {
+		if s := &p.rows[i]; !s.since.IsZero() {
+			s.took = max(s.took, newest.Sub(s.since).Seconds())
+		}
+	}
 }
 
 // lockEvents are PostgreSQL's wait events for heavyweight locks.
@@ -437,6 +488,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: p.product})
+	p.placeLocks()
 	locks, longest, at := 0., 0., p.firstWait
 	note := func(took float64, line int64) {
 		locks++
@@ -481,6 +533,9 @@ const recent = time.Hour
 
 // addTables shows the sessions by their activity, and InnoDB's figures.
 func (p *parser) addTables(b *evidence.Builder) {
+	if p.granted > 0 {
+		b.Table(evidence.Table{Title: "locks of " + p.product, Columns: []string{"", "locks"}, Rows: [][]string{{"granted", strconv.FormatInt(p.granted, 10)}, {"waited for", strconv.Itoa(len(p.rows))}}})
+	}
 	if len(p.rows) > 0 {
 		type group struct {
 			what, statement string

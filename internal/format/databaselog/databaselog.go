@@ -15,6 +15,9 @@
 // https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
 // https://dev.mysql.com/doc/refman/8.4/en/slow-query-log.html, versions 5.1 to 8.4, MariaDB 5.5 to 11.
 //
+// A statement that somebody has sleep (SELECT SLEEP(15), pg_sleep, WAITFOR DELAY, BENCHMARK) is told apart: it says nothing about the
+// database.
+//
 // Of a statement only its fingerprint is kept: literals, numbers and lists become "?". Such a log has only slow
 // statements: how many were quick, and so the share of slow ones, is unknown.
 package databaselog
@@ -194,6 +197,7 @@ type parser struct {
 	line        int64
 	dropped     int64
 	unzoned     bool
+	asleep      int64 // statements that sleep on purpose
 
 	// of MySQL, whose entries are several lines
 	took, locked, examined float64
@@ -226,7 +230,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 }
 
 func (p *parser) hasFindings() bool {
-	return p.n+p.locks+p.checkpoints+p.often+p.deadlocks > 0 || p.lockMost > 0
+	return p.n+p.asleep+p.locks+p.checkpoints+p.often+p.deadlocks > 0 || p.lockMost > 0
 }
 
 func (p *parser) parseLine(l format.Line) {
@@ -355,6 +359,10 @@ func (p *parser) addLockWait(ns float64, counts bool, line int64) {
 
 func (p *parser) addStatement(sql string, ns, locked, examined float64, line int64) {
 	text := Fingerprint(sql)
+	if sleepsOnPurpose(text) {
+		p.asleep++
+		return
+	}
 	p.n++
 	p.sum += ns
 	if ns > p.most {
@@ -375,6 +383,20 @@ func (p *parser) addStatement(sql string, ns, locked, examined float64, line int
 	if examined > s.examined {
 		s.examined = examined
 	}
+}
+
+// sleepers begin statements whose time is asked for: somebody tries a log or a timeout.
+var sleepers = []string{"select sleep(", "do sleep(", "select pg_sleep(", "select pg_sleep_for(", "select pg_sleep_until(", "select pg_catalog.pg_sleep(", "waitfor delay ", "select benchmark(", "do benchmark("}
+
+// sleepsOnPurpose says whether a statement, by its fingerprint, only sleeps.
+func sleepsOnPurpose(text string) bool {
+	lower := strings.ToLower(text)
+	for _, s := range sleepers {
+		if rest, ok := strings.CutPrefix(lower, s); ok {
+			return !strings.Contains(rest, " from ")
+		}
+	}
+	return false
 }
 
 // layouts of times: PostgreSQL's, MySQL's since 5.7 and before.
@@ -451,6 +473,9 @@ func (p *parser) emitFacts() {
 		p.deadlocks = max(p.deadlocks, p.hints)
 		fact(evidence.FactDeadlocks, "", float64(p.deadlocks), p.deadLine)
 		b.Warnf(p.deadLine, "deadlocks that ended with an error of one statement: %d: transactions take the same rows in different orders", p.deadlocks)
+	}
+	if p.asleep > 0 {
+		b.Warnf(0, "statements that sleep on purpose, which are not counted as slow: %d", p.asleep)
 	}
 	if p.dropped > 0 {
 		b.Warnf(0, "statements beyond the first %d kinds, which are only counted: %d", maxStatements, p.dropped)

@@ -172,6 +172,7 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 const (
 	atOnce      = int64(1e6) // ns
 	soon        = int64(3e6) // ns, if the last call of requests is known
+	later       = int64(5e6) // ns, as long as it takes to read an answer and write another
 	linkedLeast = .7
 	notByChance = 4
 	routeLeast  = 10 // requests of a route
@@ -210,6 +211,7 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 		x.last = make(map[evidence.NameID]ending)
 		x.findLast(answered, recorded, atOnce)
 		x.findLast(answered, recorded, soon)
+		x.findLast(answered, recorded, later)
 		last = x.lastOf(answered)
 	}
 	return len(last) + x.linkEarlierCalls(last)

@@ -6,13 +6,15 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Signs of a pool of connections that requests queue for: all existing connections carry calls or open transactions at once, and the
 // next call begins as soon as one ends.
 const (
-	handOver   = int64(2e6) // ns from the end of a call until the next one begins on the same connection
+	handOver   = int64(2e6) // ns from the end of a call until the next one begins on the same connection, if nothing is known
+	handOverOf = .25        // of the median call, at most: what a program does between the end of a call and the beginning of the next
 	handOvers  = 10         // calls that begin so while all other connections are busy
 	poolReused = 2          // calls that a connection must carry to count as kept
 	poolSpares = 1.25       // kept connections per busy one, at most: with more, connections were opened anew
@@ -68,6 +70,28 @@ func (p *parser) openAfter(calls []int) map[int]bool {
 	return open
 }
 
+// handOverTime returns how long (ns) a connection rests between a call and the next, if the next request waited when the call ended: most of them
+// take no longer, for the program reads the answer and wakes the next. done is when calls give their connections back.
+func (p *parser) handOverTime(calls []int, done map[int]int64) int64 {
+	var rests, took []int64
+	last := make(map[int64]int) // by connection
+	for _, i := range calls {
+		x := &p.calls[i]
+		before, known := last[x.port]
+		last[x.port] = i
+		took = append(took, done[i]-x.begun)
+		if known && x.request >= 0 && p.requests[x.request].begun < done[before] && x.begun >= done[before] {
+			rests = append(rests, x.begun-done[before])
+		}
+	}
+	if len(rests) < handOvers {
+		return handOver
+	}
+	slices.Sort(rests)
+	slices.Sort(took)
+	return max(handOver, min(stats.Quantile(rests, .9), int64(handOverOf*float64(stats.Quantile(took, .5)))))
+}
+
 func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	holds := p.openAfter(calls)
 	carried := make(map[int64]int) // by connection
@@ -105,6 +129,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	if kept < size || float64(len(carried)) > max(poolSpares*float64(size), float64(size+1)) {
 		return
 	}
+	handOver := p.handOverTime(calls, done)
 	var full [][2]int64 // when all are busy, but for the moments in which one is handed over
 	busy = 0
 	for _, e := range edges {

@@ -1,7 +1,6 @@
 package formattest
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,10 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // File is a file of an archive.
 type File = txtar.File
@@ -91,14 +89,14 @@ func (s *Suite) checkGolden(t *testing.T) {
 			for _, f := range in {
 				got.Files = append(got.Files, f, txtar.File{Name: wantName(f.Name, len(in) == 1), Data: []byte(s.renderOutcome(t, f))})
 			}
-			if *update {
+			if *goldentest.Update {
 				if err := os.WriteFile(path, txtar.Format(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
 			if d := cmp.Diff(string(txtar.Format(a)), string(txtar.Format(got))); d != "" {
-				t.Errorf("-want +got; rewritten by -update\n%s", d)
+				t.Errorf("%s differs; if the new one is right: %s\n%s", path, goldentest.Command(), d)
 			}
 		})
 	}
@@ -108,7 +106,7 @@ func (s *Suite) checkGolden(t *testing.T) {
 // input.
 func Golden(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +117,7 @@ func Golden(t *testing.T, path, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("-want +got; rewritten by -update\n%s", d)
+		t.Errorf("%s differs; if the new one is right: %s\n%s", path, goldentest.Command(), d)
 	}
 }
 

@@ -116,6 +116,7 @@ type parser struct {
 	timeouts     map[string]*timeouts // by pool
 	dependencies map[string]*dependency
 	process      process
+	connecting   connecting
 	readings     int
 	unzoned      bool
 	untimed      bool
@@ -222,6 +223,7 @@ func (p *parser) emitPools() {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: p.process.runtime, CPUs: p.process.cpus})
 	p.process.emitSeries(b, subject)
 	p.emitTimeouts(subject)
+	p.emitConnecting(subject)
 	if len(p.pools) == 0 {
 		return
 	}

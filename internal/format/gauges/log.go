@@ -2,6 +2,7 @@ package gauges
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -170,6 +171,27 @@ func (p *parser) addTimeout(text string, l *format.Line) {
 	}
 }
 
+// connectingFor are Druid's words before how long (ms) it has been making a connection.
+const connectingFor = "createElapseMillis "
+
+// connecting is the longest attempt to connect that a message tells of.
+type connecting struct {
+	longest int64 // ns
+	pool    string
+	line    int64
+}
+
+// emitConnecting writes that a pool waited for a connection to be made though it had places.
+func (p *parser) emitConnecting(subject evidence.SubjectID) {
+	x := &p.connecting
+	if x.longest == 0 {
+		return
+	}
+	b := p.b
+	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactConnectingMost, Value: x.pool, Number: float64(x.longest), Origin: b.Origin(x.line)})
+	b.Warnf(x.line, "the pool has places, and waits for a connection that is being made: the database, or the way to it, accepts no connection")
+}
+
 // addExhaustion adds a message of a library whose pool was exhausted.
 func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 	if e.runtime != "" {
@@ -182,6 +204,17 @@ func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 		at = l.Stamp
 	}
 	p.unzoned = p.unzoned || timed && !zoned
+	if ms := figureBehind(text, connectingFor); ms > 0 && ms < 1e9 && g.active < g.max/2 { // places are free: nobody lets it connect
+		if p.connecting.longest < int64(ms*millisecond) {
+			p.connecting.longest, p.connecting.line, p.connecting.pool = int64(ms*millisecond), l.Number, e.pool
+		}
+		p.process.runtime = cmp.Or(e.runtime, p.process.runtime)
+		if g.t = at; g.t == 0 {
+			g.t = p.b.Modified()
+		}
+		p.addReading(p.ensurePool(e.pool, "connections", l.Number), g)
+		return // it is not used up
+	}
 	x := p.timeouts[e.pool]
 	if x == nil {
 		if len(p.timeouts) == maxSubjects {

@@ -96,8 +96,8 @@ func firstObject(text []byte) object {
 	return decodeObject(o)
 }
 
-// nextObject cuts out the next object, and says at which line it begins. An object that is too
-// long is returned cut, which is no JSON.
+// nextObject returns the next object and the line at which it begins. It cuts an object that is too long, which is then
+// invalid JSON.
 func nextObject(r *bufio.Reader, line *int64) (text []byte, at int64, err error) {
 	depth, quoted, escaped := 0, false, false
 	for {

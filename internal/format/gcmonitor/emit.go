@@ -14,6 +14,9 @@ type parser struct {
 	line    int64
 
 	last        entry // the last one with a line of its own
+	lastAt      int64 // ns
+	waiting     []undatedEntry
+	byLook      bool  // they were placed by the numbers of their checks
 	monitor     entry // a pause of a JvmPauseMonitor, which the next line explains
 	monitorAt   int64
 	monitorLine int64
@@ -30,12 +33,41 @@ type parser struct {
 	strangeLine int64
 }
 
+// undatedEntry is a line without a time, which the number of its check places among others.
+type undatedEntry struct {
+	entry
+	line int64
+}
+
+// mostWaiting bounds lines without a time that are kept.
+const mostWaiting = 100_000
+
+// placeUndated places the lines of a log whose times are lost by the numbers of their checks, of which there is one each second.
+func (p *parser) placeUndated() {
+	if p.lines > 0 || len(p.waiting) == 0 {
+		return
+	}
+	first := p.waiting[0].look
+	p.byLook = true
+	for _, w := range p.waiting {
+		if w.look < first || w.look-first > mostLooks {
+			continue
+		}
+		p.undated--
+		p.line = w.line
+		p.addEntry(w.entry, w.within+(w.look-first+1)*everyLook, format.Line{Number: w.line})
+	}
+}
+
+// mostLooks bounds the checks between two lines: a year.
+const mostLooks = 366 * 86400
+
 // everyLook is the interval of the service's checks, ns: monitor.jvm.gc.refresh_interval.
 const everyLook = int64(1e9)
 
 // parseLine reads a line and skips lines that are not about collections.
 func (p *parser) parseLine(l format.Line) {
-	if p.monitor.took > 0 && (bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll)) {
+	if p.monitor.took > 0 && isReason(l.Text) {
 		p.parseReason(l.Text)
 		return
 	}
@@ -55,33 +87,46 @@ func (p *parser) parseLine(l format.Line) {
 	p.unzoned = p.unzoned || !zoned
 	if at == 0 {
 		p.undated++
+		if len(p.waiting) < mostWaiting && e.mark == fromService && e.look > 0 {
+			p.waiting = append(p.waiting, undatedEntry{e, l.Number})
+		}
 		return
 	}
+	p.addEntry(e, at, l)
+}
+
+// addEntry adds a line about collections.
+func (p *parser) addEntry(e entry, at int64, l format.Line) {
 	p.flushPause()
 	p.lines++
 	if p.from == 0 || at-e.within < p.from {
 		p.from = at - e.within
 	}
 	p.until = max(p.until, at)
-	if e.generation == "" && p.last.look == e.look && p.last.generation != "" {
+	if e.generation == "" && p.last.generation != "" && (e.look > 0 && p.last.look == e.look || e.look == 0 && at-p.lastAt < everyLook/2) {
 		return // it was told already
 	}
 	if e.mark == fromMonitor { // the next line explains it
 		p.monitor, p.monitorAt, p.monitorLine = e, at, l.Number
-		if bytes.Contains(l.Text, poolHad) || bytes.Contains(l.Text, noneAtAll) {
+		if isReason(l.Text) {
 			p.parseReason(l.Text)
 		}
 		return
 	}
 	if e.generation != "" {
-		p.last = e
+		p.last, p.lastAt = e, at
 	}
 	p.emitPauses(e, at)
 }
 
+// isReason says whether a line tells what was collected in the pause of a JvmPauseMonitor.
+func isReason(line []byte) bool {
+	return bytes.Contains(line, poolHad) || bytes.Contains(line, noneAtAll) || bytes.Contains(line, withoutAny)
+}
+
 // parseReason reads the line below one of a JvmPauseMonitor: the collections in the pause.
 func (p *parser) parseReason(line []byte) {
-	if bytes.Contains(line, noneAtAll) {
+	if bytes.Contains(line, noneAtAll) || bytes.Contains(line, withoutAny) {
 		p.none = true
 	} else if _, rest, ok := bytes.Cut(line, []byte("GC pool '")); ok {
 		name, _, _ := bytes.Cut(rest, []byte("'"))
@@ -154,7 +199,10 @@ func (p *parser) emitPauses(e entry, at int64) {
 func (p *parser) emitSummary() {
 	p.flushPause()
 	*p.b.Clock() = evidence.Clock{Name: "dates of the log", Error: 1e9, Resolution: 1e6}
-	if p.unzoned {
+	if p.byLook {
+		*p.b.Clock() = evidence.Clock{Name: "numbers of the checks, one each second", Error: evidence.Unanchored, Resolution: 1e9}
+		p.b.Warnf(0, "its lines have no time: they are placed by the numbers of the checks, one each second")
+	} else if p.unzoned {
 		p.b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")
 	}
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLongAlone, Number: float64(p.lines), Origin: p.b.Origin(0)})

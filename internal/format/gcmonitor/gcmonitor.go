@@ -70,7 +70,7 @@ func parseEntry(line []byte) (e entry, ok bool) {
 	}
 	i := bytes.Index(line, mark)
 	if i < 0 {
-		return e, false
+		return parseOverhead(line)
 	}
 	rest := line[i+len(mark)-1:]
 	first, rest := cutBracket(rest)
@@ -103,6 +103,21 @@ func parseEntry(line []byte) (e entry, ok bool) {
 		e.before, e.after, e.capacity = parseSize(before), parseSize(then), parseSize(capacity)
 	}
 	return e, e.took > 0 && e.within > 0 && e.count > 0 && e.count <= maxCount
+}
+
+// unnumbered is what the line about overhead began with before the check had a number.
+const unnumbered = "[gc] overhead, spent "
+
+// parseOverhead reads "[gc] overhead, spent [348ms] collecting in the last [1s]".
+func parseOverhead(line []byte) (e entry, ok bool) {
+	spent, ok := cutAfter(line, unnumbered)
+	if !ok {
+		return e, false
+	}
+	within, ok := cutAfter(spent, "collecting in the last ")
+	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
+	e.took, e.within = durationAt(spent), durationAt(within)
+	return e, ok && e.took > 0 && e.within > 0
 }
 
 // maxCount bounds the collections of a check.
@@ -210,9 +225,11 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		p.parseLine(l)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	p.placeUndated()
+	switch {
 	case p.lines == 0 && err != nil:
 		return err
 	case p.lines == 0:

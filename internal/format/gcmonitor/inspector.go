@@ -16,6 +16,7 @@ import (
 //	… Detected pause in JVM or host machine (eg GC): pause of approximately 12211ms
 //	GC pool 'ConcurrentMarkSweep' had collection(s): count=1 time=11802ms
 //	No GCs detected
+//	… Detected pause in JVM or host machine approximately 93.265s without any GCs.
 //
 // Sources: https://github.com/apache/cassandra/blob/trunk/src/java/org/apache/cassandra/service/GCInspector.java,
 // https://github.com/apache/hadoop/blob/trunk/hadoop-common-project/hadoop-common/src/main/java/org/apache/hadoop/util/JvmPauseMonitor.java.
@@ -27,6 +28,8 @@ var (
 	detected   = []byte("Detected pause in JVM or host machine")
 	poolHad    = []byte("had collection(s): count=")
 	noneAtAll  = []byte("No GCs detected")
+	newer      = []byte("host machine approximately ") // of Ratis
+	withoutAny = []byte("without any GCs")
 	concurrent = []byte("ConcurrentMarkSweep") // its time is mostly concurrent
 )
 
@@ -124,10 +127,19 @@ func parsePauseMonitor(line []byte) (e entry, ok bool) {
 	}
 	rest, ok := cutAfter(line, string(paused))
 	if !ok {
+		rest, ok = cutAfter(line, string(newer))
+	}
+	if !ok {
 		return e, false
 	}
 	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
 	e.took, e.count, e.mark = parseMilliseconds(rest), 1, fromMonitor
+	if e.took == 0 { // "93.118s"
+		n, _, _ := bytes.Cut(rest, []byte(" "))
+		if v := parseFigure(string(n), times); v > 0 && v <= maxDuration {
+			e.took = int64(v)
+		}
+	}
 	e.within = e.took
 	return e, e.took > 0
 }

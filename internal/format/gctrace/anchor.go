@@ -13,7 +13,7 @@ type anchor struct {
 	zoneless bool
 }
 
-// gap is the evidence of the stamped lines since the last gc line.
+// gap holds the times of stamped lines since the last gc line.
 type gap struct {
 	some                  bool
 	first, firstRes, last int64
@@ -34,9 +34,8 @@ func (g *gap) addStamp(s stamp) {
 // maxBounds limits the bounds of each kind that a process keeps.
 const maxBounds = 1 << 14
 
-// recordBounds is called with the gc line that ends a gap: c of run r, not yet added. It bounds
-// the start of the processes around the gap: a line stamped after a gc line was written after
-// that cycle ended, and a line stamped before a gc line was written before that line.
+// recordBounds ends a gap at a gc line: cycle c of run r, not yet added. The stamps bound the start of the processes before and
+// after the gap: a line that follows a gc line was written after that cycle ended, and a line that precedes one before it.
 func (g *gap) recordBounds(cs *cycles, runs []*run, r *run, c *cycle) {
 	if !g.some {
 		return
@@ -58,15 +57,15 @@ func (g *gap) recordBounds(cs *cycles, runs []*run, r *run, c *cycle) {
 	g.some = false
 }
 
-// printDelay is the usual time between a cycle's end and its line: first the world
-// is started and each P's cache flushed.
+// printDelay is the usual time between a cycle's end and its line. In between the runtime starts the world and flushes each
+// P's cache.
 const printDelay = 1e6
 
 // anchorRuns places each process by the stamps of its own lines, else
 // by those of the lines between them.
 func (p *parser) anchorRuns() {
 	p.gap.recordBounds(&p.cycles, p.runs, nil, nil)
-	type read struct{ at, slack int64 } // offset a stamp gives, and by how much it may be too late
+	type read struct{ at, slack int64 } // the start that a stamp gives, and by how much it may be too late
 	reads := make([][]read, len(p.runs))
 	inLine := make([]bool, len(p.runs))
 	for i := range p.cycles.n {
@@ -107,8 +106,8 @@ func (p *parser) anchorRuns() {
 	}
 }
 
-// findOffset finds the offset that most bounds agree with: los bound it from below, his from
-// above. One in four may contradict it, as loggers buffer and lines quote old dates.
+// findOffset finds the offset that most bounds agree with: los are lower bounds, his upper bounds. At most a quarter may
+// contradict it, because loggers buffer and lines quote old dates.
 func findOffset(los, his []int64) (a anchor) {
 	slices.Sort(los)
 	slices.Sort(his)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/goclass"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
@@ -303,7 +304,7 @@ func (p *listing) buildRecording() (r *recording, isGo bool) {
 		}
 	}
 	for _, x := range p.rows {
-		if worker > 0 && strings.HasPrefix(ruleOf(x.name).class, ClassBackground) {
+		if worker > 0 && strings.HasPrefix(goclass.RuleOf(x.name).Class(), goclass.Background) {
 			continue
 		}
 		add(x.flat, x.line, x.name)

@@ -6,6 +6,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/goclass"
 )
 
 // summary has the totals of a recording.
@@ -42,9 +43,9 @@ func addSaturated(a, b int64) int64 {
 }
 
 func (s *summary) classifySamples(r *recording) {
-	rules := make(map[*profile.Function]rule, len(r.Function))
+	rules := make(map[*profile.Function]goclass.Rule, len(r.Function))
 	for _, f := range r.Function {
-		rules[f] = ruleOf(f.Name)
+		rules[f] = goclass.RuleOf(f.Name)
 	}
 	s.classes = make([]string, len(r.Sample))
 	s.class = make(map[string]int64)
@@ -54,16 +55,16 @@ func (s *summary) classifySamples(r *recording) {
 	}
 }
 
-func classOf(s *profile.Sample, rules map[*profile.Function]rule) string {
-	var d decision
+func classOf(s *profile.Sample, rules map[*profile.Function]goclass.Rule) string {
+	var d goclass.Decision
 	for _, l := range s.Location {
 		for _, line := range l.Line {
-			if d.addRule(rules[line.Function]) {
-				return d.finalClass()
+			if d.Add(rules[line.Function]) {
+				return d.Class()
 			}
 		}
 	}
-	return d.finalClass()
+	return d.Class()
 }
 
 // cpuTime returns a sample's CPU time in ns; for profiles that only count samples,
@@ -102,7 +103,7 @@ func (s *summary) totalCPU(r *recording) int64 {
 // gcTime returns GC's part of the CPU time, in ns.
 func (s *summary) gcTime() (sum int64) {
 	for c, v := range s.class {
-		if IsGC(c) {
+		if goclass.IsGC(c) {
 			sum = addSaturated(sum, v)
 		}
 	}
@@ -127,9 +128,9 @@ func (s *summary) addFacts(r *recording, f *facts) {
 			break // shares of nothing are unknown
 		}
 		f.addNumber("profile.gc", float64(s.gcTime()))
-		for _, c := range classOrder {
+		for _, c := range goclass.Order {
 			if v, ok := s.class[c]; ok {
-				if c == ClassOwn {
+				if c == goclass.Own {
 					c = "own"
 				}
 				f.addNumber("profile.class."+c, float64(v))
@@ -165,10 +166,4 @@ func (s *summary) totalCount(r *recording) int64 {
 		return r.announce
 	}
 	return max(r.announce, s.total[0])
-}
-
-// classOrder is the order of classes in tables and facts.
-var classOrder = []string{
-	ClassOwn, ClassDedicated, ClassFractional, ClassIdle, ClassBackground, ClassAssist, ClassSweep, ClassWriteBarrier, ClassSTW, ClassGCOther,
-	ClassMalloc, ClassZeroing, ClassScheduler, ClassSyscall,
 }

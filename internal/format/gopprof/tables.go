@@ -13,6 +13,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/goclass"
 )
 
 const (
@@ -87,12 +88,12 @@ func (s *summary) buildTables(r *recording) []evidence.Table {
 
 func (s *summary) classTable(r *recording, cpu int64) evidence.Table {
 	t := evidence.Table{Title: "CPU time by purpose", Columns: []string{"", "CPU", "share"}}
-	for _, c := range classOrder {
+	for _, c := range goclass.Order {
 		v, ok := s.class[c]
 		if !ok {
 			continue
 		}
-		if c == ClassOwn {
+		if c == goclass.Own {
 			c = "the program's own"
 		}
 		t.Rows = append(t.Rows, []string{c, formatSeconds(v), formatShare(v, cpu)})
@@ -291,7 +292,7 @@ func siteOf(locations []*profile.Location) string {
 			if line.Function.Filename != "" && line.Line > 0 {
 				name += " " + path.Base(line.Function.Filename) + ":" + strconv.FormatInt(line.Line, 10)
 			}
-			if pkg, _ := splitFunction(line.Function.Name); !plumbing[pkg] {
+			if pkg, _ := goclass.SplitFunction(line.Function.Name); !plumbing[pkg] {
 				return name
 			}
 			if fallback == "(no stack)" {

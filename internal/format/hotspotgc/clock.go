@@ -221,9 +221,9 @@ func isNear(a, b int64) bool { return a-b <= steady && b-a <= steady }
 
 // switchProcess makes another process for which is holds the current one, or a new one if there is
 // none.
-func (c *clock) switchProcess(is func(*process) bool, uptime int64) {
+func (c *clock) switchProcess(match func(*process) bool, uptime int64) {
 	for i := range c.processes {
-		if i != c.current && is(&c.processes[i]) {
+		if i != c.current && match(&c.processes[i]) {
 			c.current = i
 			c.back++
 			return

@@ -30,6 +30,7 @@ type event struct {
 
 	user, system, real int64 // ns of [Times: …] or User=…
 	toSafepoint        int64 // ns
+	leaving            int64 // ns in which the threads of a safepoint were let go
 	within             int64 // ns before its end that contain an AllocStall, whose exact time is unknown
 	youngTime          int64 // ns of the young generation's own bracket in a legacy log
 }
@@ -42,5 +43,5 @@ func newEvent(kind evidence.Kind) event {
 	none := sizes{unknown, unknown, unknown}
 	return event{kind: kind, number: unknown, heap: none, young: none, old: none, meta: none,
 		humongousBefore: unknown, humongousAfter: unknown, survivors: unknown, tenuring: unknown,
-		user: unknown, system: unknown, real: unknown, toSafepoint: unknown, within: unknown, youngTime: unknown}
+		user: unknown, system: unknown, real: unknown, toSafepoint: unknown, leaving: unknown, within: unknown, youngTime: unknown}
 }

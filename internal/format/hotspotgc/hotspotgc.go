@@ -67,6 +67,9 @@ func isUnifiedLine(b []byte) bool {
 	if !decorated {
 		return isUndecorated(text)
 	}
+	if bytes.HasPrefix(text, []byte("duration [")) || bytes.HasPrefix(text, []byte("overhead, spent [")) {
+		return false // "[gc][old][171668][1084] duration [49.1s]": Elasticsearch's monitor, package gcmonitor
+	}
 	tags := d.tags
 	return bytes.HasPrefix(tags, []byte("gc")) && (len(tags) == 2 || tags[2] == ',') || bytes.HasPrefix(tags, []byte("safepoint")) ||
 		isUndecorated(text) || stallLine(text)

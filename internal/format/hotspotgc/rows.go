@@ -149,6 +149,7 @@ func (w *rows) writeEvent(e *event, of evidence.SubjectID) {
 	w.appendFigure(evidence.SystemCPU, e.system)
 	w.appendFigure(evidence.RealTime, e.real)
 	w.appendFigure(evidence.ToSafepoint, e.toSafepoint)
+	w.appendFigure(evidence.Resuming, e.leaving)
 	w.appendFigure(evidence.YoungTime, e.youngTime)
 	w.appendFigure(evidence.WaitedWithin, e.within)
 	x.Extra = w.extra

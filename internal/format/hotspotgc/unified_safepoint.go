@@ -26,7 +26,11 @@ func (u *unified) parseSafepoint(b []byte, line int64) bool {
 	if since, ok := parseNanos(name[i:], "Time since last: "); ok {
 		u.advanceSince(since, total)
 	}
-	u.emitStop(u.o.internText(name[:i]), total, reach, line)
+	leaving, ok := parseNanos(name[i:], "Leaving safepoint: ")
+	if !ok || leaving > total {
+		leaving = unknown
+	}
+	u.emitStop(u.o.internText(name[:i]), total, reach, leaving, line)
 	return true
 }
 
@@ -70,13 +74,13 @@ func (u *unified) parseStopped(b []byte, line int64) bool {
 	}
 	name := u.operation
 	u.operation = ""
-	u.emitStop(name, total, reach, line)
+	u.emitStop(name, total, reach, unknown, line)
 	return true
 }
 
-func (u *unified) emitStop(name string, total, reach, line int64) {
+func (u *unified) emitStop(name string, total, reach, leaving, line int64) {
 	e := newEvent(evidence.Safepoint)
-	e.name, e.line, e.toSafepoint = name, line, reach
+	e.name, e.line, e.toSafepoint, e.leaving = name, line, reach, leaving
 	e.end = u.lineTime()
 	e.start = e.end - total
 	u.o.emitEvent(&e)

@@ -283,20 +283,27 @@ func (p *parser) buildVerboseLog() (out []format.Line) {
 	}
 	var begun *happened
 	cause, kind := "", ""
+	alone := false                             // begun is a global collection itself
 	for i := len(p.history) - 1; i >= 0; i-- { // the oldest first
 		h := &p.history[i]
 		word, _, _ := strings.Cut(h.what, ":")
 		switch word {
-		case "SystemGC start", "AllocationFailure start", "Concurrent collection start":
-			begun, kind = h, ""
+		case "SystemGC start", "AllocationFailure start", "Allocation failure cycle start", "Concurrent collection start":
+			begun, kind, alone = h, "", false
 			cause = word
 		case "GlobalGC start":
-			kind = "global"
+			if kind = "global"; begun == nil { // what it began for was written over, or is told otherwise
+				begun, cause, alone = h, word, true
+			}
 		case "LocalGC start", "Scavenge start":
 			if kind == "" {
 				kind = "scavenge"
 			}
-		case "SystemGC end", "AllocationFailure end", "Concurrent collection end":
+		case "SystemGC end", "AllocationFailure end", "Allocation failure cycle end", "Concurrent collection end", "GlobalGC end":
+			if word == "GlobalGC end" && !alone {
+				continue
+			}
+			alone = false
 			if begun == nil || h.at < begun.at {
 				begun = nil
 				continue
@@ -313,7 +320,7 @@ func (p *parser) buildVerboseLog() (out []format.Line) {
 			switch cause {
 			case "SystemGC start":
 				put(begun, `<sys-start reason="explicit" />`)
-			case "AllocationFailure start":
+			case "AllocationFailure start", "Allocation failure cycle start":
 				put(begun, `<af-start />`)
 			}
 			put(begun, `<gc-start type="%s">`, kind)
@@ -333,7 +340,7 @@ func putMemory(what string, h *happened, put func(*happened, string, ...any)) {
 	var free, total float64
 	for word := range strings.FieldsSeq(what) {
 		name, sizes, ok := strings.Cut(word, "=")
-		if !ok || name != "newspace" && name != "oldspace" {
+		if !ok || name != "newspace" && name != "oldspace" && !(name == "memory" && total == 0) { // all of it, as GlobalGC end tells
 			continue
 		}
 		f, t, _ := strings.Cut(sizes, "/")

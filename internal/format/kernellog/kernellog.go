@@ -56,6 +56,8 @@ var kinds = []kind{
 		"a CPU that stalls was not run by the hypervisor, or is stuck in the kernel: mpstat -P ALL 1 shows steal"},
 	{"syn-queue", "connections beyond the queue of a listening socket", []string{"ossible SYN flooding on port "}, "on port ", "port",
 		"the queue of connections was full, as where the service does not accept them in time: ss -ltn and nstat -az TcpExtListenOverflows show it while it is slow"},
+	{"listen-queue", "connections dropped because the accept queue of a socket was full", []string{"sonewconn: ", "Listen queue overflow: "}, "", "",
+		"the program takes connections too slowly, or its backlog is too short: netstat -Lan shows it while it is slow (FreeBSD); raise the backlog that the program gives to listen, and kern.ipc.soacceptqueue"},
 	{"conntrack", "packets dropped because the table of connections was full", []string{"nf_conntrack: ", "table full"}, "", "",
 		"raise net.netfilter.nf_conntrack_max, or track less; each dropped packet delays its connection by 200 ms or more, and a new one by 1 s"},
 	{"page-allocation", "memory allocations in the kernel that failed", []string{"page allocation failure"}, "order:", "order",
@@ -79,7 +81,7 @@ func kindOf(text string) *kind {
 }
 
 // quick are words, one of which is in each line of interest, to skip other lines fast.
-var quick = [][]byte{[]byte("ut of memory"), []byte("blocked for more than "), []byte("soft lockup"), []byte("detected stall"), []byte("SYN flooding"), []byte("nf_conntrack: "), []byte("page allocation failure"), []byte("cpu clock throttled")}
+var quick = [][]byte{[]byte("ut of memory"), []byte("blocked for more than "), []byte("soft lockup"), []byte("detected stall"), []byte("SYN flooding"), []byte("nf_conntrack: "), []byte("sonewconn: "), []byte("page allocation failure"), []byte("cpu clock throttled")}
 
 func hasMark(line []byte) bool {
 	for _, q := range quick {
@@ -113,7 +115,7 @@ func ofKernel(text string) bool {
 		end := strings.IndexByte(text, ']')
 		return end > 0 && end < 40
 	}
-	for _, s := range []string{"Memory cgroup out of memory", "Out of memory: ", "INFO: task ", "watchdog: ", "BUG: soft lockup", "rcu: ", "INFO: rcu", "TCP: ", "nf_conntrack: "} {
+	for _, s := range []string{"Memory cgroup out of memory", "Out of memory: ", "INFO: task ", "watchdog: ", "BUG: soft lockup", "rcu: ", "INFO: rcu", "TCP: ", "nf_conntrack: ", "sonewconn: "} {
 		if strings.HasPrefix(text, s) {
 			return true
 		}
@@ -135,6 +137,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	by := make(map[string]*found)
 	limit, limitLine := 0., int64(0) // kB, of the group that ran out of memory
 	var hung hang
+	var broken *found
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -145,6 +148,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 				limit, limitLine = v, l.Number
 			}
 			return true
+		}
+		if broken != nil { // a terminal broke the line before it told how often
+			if n, ok := occurrences(text); ok {
+				broken.times += n - 1
+			}
+			broken = nil
 		}
 		if !hasMark(l.Text) {
 			hung.addFrame(text)
@@ -161,6 +170,13 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			all = append(all, x)
 		}
 		x.times++
+		if k.id == "listen-queue" {
+			if n, ok := occurrences(text); ok {
+				x.times += n - 1
+			} else {
+				broken = x
+			}
+		}
 		hung.beginTask(k.id == "hung-task", l.Number)
 		if v, ok := parseFigureAfter(text, k.number); ok && v >= x.most && v < 1e15 {
 			x.most = v
@@ -199,6 +215,14 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Warnf(limitLine, "the limit that was reached is %.0f MiB", limit/1024)
 	}
 	return nil
+}
+
+// occurrences reads "(19 occurrences)", how often a message of FreeBSD's kernel stands for.
+func occurrences(text string) (n int64, ok bool) {
+	before, _, found := strings.Cut(text, " occurrences)")
+	digits := before[strings.LastIndexByte(before, '(')+1:]
+	n, err := strconv.ParseInt(digits, 10, 32)
+	return n, found && err == nil && n > 0
 }
 
 // hungFor are the reasons of hung tasks, more precise ones first.

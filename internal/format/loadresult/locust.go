@@ -14,6 +14,9 @@ import (
 //	Type     Name                 50%    66%    75%    80%    90%    95%    98%    99%  99.9% 99.99%   100% # reqs
 //	         Aggregated          2100   2600   2900   3200   4600   5900   8100  10100  14000  15000  15000   4932
 //
+// People copy the percentiles alone, of versions to 0.7 with the count in front: then the requests of all rows count, and the percentiles
+// of each are notes.
+//
 // Before 1.0 some rows are called Total, and the median stands behind a bar with the rate. The last table is the result.
 
 func newLocust() *run {
@@ -25,6 +28,9 @@ func newLocust() *run {
 }
 
 func locustStarts(line string, cur *run) bool {
+	if cur == nil && strings.Contains(line, " Name ") && strings.Contains(line, " # reqs ") && strings.Contains(line, " 50% ") && strings.Contains(line, " 99% ") && strings.Contains(line, "100%") {
+		return true
+	}
 	return cur == nil && strings.Contains(line, " # reqs ") && strings.Contains(line, " # fails ") && strings.Contains(line, " Avg ") && strings.Contains(line, " Max")
 }
 
@@ -41,6 +47,9 @@ func locustText(r *run, line string) bool {
 		}
 		return true
 	case strings.Contains(line, "50%") && strings.Contains(line, "99%") && strings.Contains(line, "# reqs"):
+		if r.section == "" && strings.Index(line, "# reqs") < strings.Index(line, "50%") {
+			return locustRows(r, f)
+		}
 		r.section = "percentiles"
 		r.notes = r.notes[:0]
 		for _, name := range f {
@@ -49,6 +58,11 @@ func locustText(r *run, line string) bool {
 			}
 		}
 		return true
+	case r.section == "rows" && strings.Trim(line, "- ") == "" && r.Completed > 0: // the line below the last row
+		r.section = "done"
+		return true
+	case r.section == "rows":
+		return locustRow(r, f)
 	case f[0] != "Aggregated" && f[0] != "Total":
 		return true
 	}
@@ -101,6 +115,43 @@ func locustText(r *run, line string) bool {
 	}
 	if len(f) > 7 {
 		r.Rate, _ = strconv.ParseFloat(f[6], 64)
+	}
+	return true
+}
+
+// locustRows begins a table of percentiles without a table of figures before it.
+func locustRows(r *run, heading []string) bool {
+	r.section = "rows"
+	for _, name := range heading {
+		if strings.HasSuffix(name, "%") {
+			r.columns++
+		}
+	}
+	return true
+}
+
+// mostNamed is how many rows are kept as notes.
+const mostNamed = 20
+
+// locustRow reads "GET /  5346  70  81  89  96  120  130  160  170  284" of such a table.
+func locustRow(r *run, f []string) bool {
+	k := r.columns + 1
+	if len(f) <= k {
+		return true // a line between
+	}
+	figures := f[len(f)-k:]
+	n, ok := parseCount(figures[0])
+	if !ok {
+		return true
+	}
+	name := strings.Join(f[:len(f)-k], " ")
+	if name == "Total" || name == "Aggregated" {
+		return true
+	}
+	r.Completed += n
+	r.Sent, r.counted = r.Completed, false
+	if len(r.notes) < mostNamed {
+		r.notes = append(r.notes, [2]string{name, figures[0] + " requests, median " + figures[1] + " ms, p99 " + figures[max(1, k-2)] + " ms"})
 	}
 	return true
 }

@@ -21,6 +21,7 @@ type run struct {
 	fromRaw []evidence.Quantile // wrk2 -U: the same run counted from the send
 	below   []bound             // vegeta's histogram so far
 	notes   [][2]string         // further rows for inspect
+	columns int                 // of percentiles, in a table of them alone
 	warn    []string
 	section string // where in a text the reader is
 	ended   bool   // the last line was seen

@@ -213,9 +213,9 @@ func (g *collector) resumeBackground(last *process) {
 
 // endUnseen ends background collections whose end was not recorded at the time when they were last
 // known to run, at least at then.
-func (g *collector) endUnseen(is func(*cycle) bool, then int64) {
+func (g *collector) endUnseen(match func(*cycle) bool, then int64) {
 	g.open = slices.DeleteFunc(g.open, func(y *cycle) bool {
-		if y.kind != background || !is(y) {
+		if y.kind != background || !match(y) {
 			return false
 		}
 		y.end = max(y.start, y.seen, then)

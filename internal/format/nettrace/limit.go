@@ -19,17 +19,19 @@ const (
 func limitAt(p *awaitPlace, ended map[eventpipe.GUID]int64, within []*await, since, until int64) int {
 	half := since + (until-since)/2
 	var inside, after tally
-	waiting := 0
+	waiting, queued := 0, make(map[eventpipe.GUID]bool)
 	for _, x := range p.rows {
 		if x.start < half {
 			continue
 		}
 		n := 0
+		clear(queued)
 		for _, y := range p.rows {
 			switch {
 			case y == x || y.start > x.start:
 			case y.end == 0 || y.end > x.start:
 				waiting++
+				queued[y.activity] = true
 			case ended[y.activity] > x.start:
 				n++
 			}
@@ -37,7 +39,7 @@ func limitAt(p *awaitPlace, ended map[eventpipe.GUID]int64, within []*await, sin
 		after.add(n)
 		n = 0
 		for _, y := range within {
-			if y.start <= x.start && (y.end == 0 || y.end > x.start) && y.activity != x.activity {
+			if y.start <= x.start && (y.end == 0 || y.end > x.start) && y.activity != x.activity && !queued[y.activity] { // the wait itself may be for a method that awaits
 				n++
 			}
 		}

@@ -6,14 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// points are a series being read. Beyond maxPoints every second point is dropped,
-// and from then on every second new one.
+// points is a series with at most maxPoints. When full it keeps every second point and halves its rate.
 type points struct {
 	t    []int64
 	v    []float64
-	n    int64 // event of the first
-	skip int   // points that are dropped for one that is kept
-	due  int
+	n    int64 // number of the first event
+	skip int   // points to drop after each kept one
+	due  int   // points still to drop
 
 	last      float64
 	sum, most float64

@@ -15,25 +15,24 @@ import (
 // names.
 type symbols struct {
 	*nameTable
-	stacks []evidence.StackID // by the stream's, twice: with a native frame or not; 0: not looked up
+	stacks []evidence.StackID // index 2*stack+native; 0: not looked up
 	frames []evidence.Frame   // of one, reused
 }
 
-// nameTable is what all streams of a file share of a process: above all its methods. Most of their names come
-// at the end of a session (rundown), so addresses are looked up after the file's end,
-// and names are kept in encoded form and decoded only for used addresses.
+// nameTable has the methods of a process, for all streams of a file. Most names come at the end of a session
+// (rundown), so addresses are looked up after the file's end. Names stay encoded until an address uses them.
 type nameTable struct {
-	methods []method
-	entries []method // of precompiled code: its beginning, without its length
-	unloads []unload
-	modules map[uint64]string
-	text    textStore
-	sorted  bool
-	told    bool // by code for other artifacts
+	methods     []method
+	entryPoints []method // of precompiled code, whose length is unknown
+	unloads     []unload
+	modules     map[uint64]string
+	text        textStore
+	sorted      bool
+	offered     bool // offerCode has passed the table on
 
 	names      map[place]evidence.NameID
-	lately     []placed // by an address' hash: those with the same method at all times
-	unresolved int64    // addresses
+	recent     []resolved // by an address's hash: addresses that had the same method at all times
+	unresolved int64      // addresses
 
 	subject evidence.SubjectID
 	covered []evidence.Coverage // by streams, in their order
@@ -61,17 +60,17 @@ type place struct {
 	method  int32 // of two consecutive methods at one address; -1 unknown
 }
 
-type placed struct {
+type resolved struct {
 	address uint64
 	name    evidence.NameID
 }
 
-const latelyBits = 12 // of an address' hash
+const recentBits = 12 // of an address's hash
 
 // maxMethods is how many methods' names are kept; a large program has 200,000.
 const maxMethods = 4 << 20
 
-// tableOf returns what streams of one process share.
+// tableOf returns the names that the streams of one process share.
 func (p *parser) tableOf(pid int32) *nameTable {
 	n := p.names[pid]
 	if n == nil {
@@ -91,8 +90,7 @@ func (s *nameTable) lacksNames() bool { return s.unresolved > 0 && len(s.methods
 // is not precompiled.
 func (q *process) methodLoad(e *eventpipe.Event) { q.addMethod(e, e.Time) }
 
-// methodRundown reads MethodDCStart/StopVerbose: a method that is there. It may
-// have been there all the time.
+// methodRundown reads MethodDCStart/StopVerbose: a method that exists, perhaps since the process's start.
 func (q *process) methodRundown(e *eventpipe.Event) { q.addMethod(e, math.MinInt64) }
 
 func (q *process) addMethod(e *eventpipe.Event, from int64) {
@@ -144,8 +142,8 @@ func (q *process) entryPoint(e *eventpipe.Event) {
 		q.countMalformed(e)
 		return
 	}
-	if s := q.symbols.nameTable; len(s.entries) < maxMethods {
-		s.entries = append(s.entries, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)})
+	if s := q.symbols.nameTable; len(s.entryPoints) < maxMethods {
+		s.entryPoints = append(s.entryPoints, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)})
 	}
 }
 
@@ -187,7 +185,7 @@ func (s *nameTable) sortMethods() {
 	}
 	s.sorted = true
 	byAddress(s.methods)
-	byAddress(s.entries)
+	byAddress(s.entryPoints)
 	for _, u := range s.unloads {
 		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
 			if m.start < u.start || m.start == u.start && m.from < u.at {
@@ -206,7 +204,7 @@ func (s *nameTable) sortMethods() {
 	})
 }
 
-// byAddress sorts by address, and those at one by when they came and by their size.
+// byAddress sorts methods by address, then by when they were loaded, then by size.
 func byAddress(methods []method) {
 	slices.SortStableFunc(methods, func(a, b method) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size))
@@ -214,7 +212,7 @@ func byAddress(methods []method) {
 }
 
 // overlaps is how many methods that begin before an address are checked: more
-// than one fits only if code was unloaded and its place reused.
+// than one fits only if code was unloaded and its memory reused.
 const overlaps = 8
 
 // methodAt finds the method at an address and a time, -1 if there is none. It is sure if there
@@ -240,15 +238,14 @@ func (s *nameTable) methodAt(address uint64, time int64) (index int32, sure bool
 	return found, candidates < 2
 }
 
-// offerCode lets other artifacts name addresses of the process. The table must be
-// sorted.
+// offerCode lets other artifacts name addresses of the process. sortMethods must have run.
 func (s *nameTable) offerCode(b *evidence.Builder) {
-	if s.told || len(s.methods)+len(s.entries) == 0 {
+	if s.offered || len(s.methods)+len(s.entryPoints) == 0 {
 		return
 	}
-	s.told = true
+	s.offered = true
 	subject := s.subject
-	s = &nameTable{methods: s.methods, entries: s.entries, text: s.text, modules: s.modules} // nothing else is kept for it
+	s = &nameTable{methods: s.methods, entryPoints: s.entryPoints, text: s.text, modules: s.modules} // nothing else is kept for it
 	var asked sync.Mutex
 	b.Code(evidence.Code{Subject: subject, At: func(address uint64, time int64) string {
 		asked.Lock()
@@ -269,15 +266,15 @@ const unknownFrame = "?!?"
 // frameAt names the method at an address.
 func (q *process) frameAt(address uint64, time int64) (id evidence.NameID, sure bool) {
 	s := q.symbols.nameTable
-	if s.lately == nil {
-		s.lately = make([]placed, 1<<latelyBits)
+	if s.recent == nil {
+		s.recent = make([]resolved, 1<<recentBits)
 	}
-	lately := &s.lately[address*0x9e3779b97f4a7c15>>(64-latelyBits)]
-	if lately.address == address && lately.name != 0 {
-		return lately.name, true
+	recent := &s.recent[address*0x9e3779b97f4a7c15>>(64-recentBits)]
+	if recent.address == address && recent.name != 0 {
+		return recent.name, true
 	}
 	if id, sure = q.lookUp(address, time); sure {
-		*lately = placed{address, id}
+		*recent = resolved{address, id}
 	}
 	return id, sure
 }
@@ -314,16 +311,16 @@ const entryReach = 4 << 10
 // entryAt finds precompiled code by its beginning: a stack holds return addresses, which are
 // within the code.
 func (s *nameTable) entryAt(address uint64) *method {
-	i, _ := slices.BinarySearchFunc(s.entries, address, func(m method, a uint64) int {
+	i, _ := slices.BinarySearchFunc(s.entryPoints, address, func(m method, a uint64) int {
 		if m.start <= a {
 			return -1
 		}
 		return 1
 	})
-	if i == 0 || address-s.entries[i-1].start >= entryReach {
+	if i == 0 || address-s.entryPoints[i-1].start >= entryReach {
 		return nil
 	}
-	return &s.entries[i-1]
+	return &s.entryPoints[i-1]
 }
 
 // nativeFrame ends stacks of threads that were not in managed code, as dotnet-stack
@@ -337,7 +334,7 @@ func (q *process) stackAt(id eventpipe.StackID, native bool, time int64) evidenc
 	if native {
 		at++
 	}
-	if at >= len(q.symbols.stacks) { // all have come by now
+	if at >= len(q.symbols.stacks) { // all stacks have been read by now
 		q.symbols.stacks = append(q.symbols.stacks, make([]evidence.StackID, max(2*(q.p.r.Stacks()+1), at+1)-len(q.symbols.stacks))...)
 	}
 	if known := q.symbols.stacks[at]; known != 0 {
@@ -348,7 +345,7 @@ func (q *process) stackAt(id eventpipe.StackID, native bool, time int64) evidenc
 	if native && len(addresses) > 0 {
 		frames = append(frames, evidence.Frame{Func: q.b.Name(nativeFrame)})
 	}
-	always := true // these methods
+	always := true // every address had one method at all times
 	for _, a := range addresses[:min(len(addresses), maxFrames)] {
 		name, sure := q.frameAt(a, time)
 		frames = append(frames, evidence.Frame{Func: name})

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -308,6 +309,8 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		from, until             int64
 		open                    bool
 	)
+	awaits, seen := make(map[string]*place), 0
+	own := "" // the innermost place outside of packages
 	end := func() {
 		if !open {
 			return
@@ -328,6 +331,16 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		if call == "" {
 			return
 		}
+		seen++
+		if own == "" {
+			own = at
+		}
+		if where := call + " (" + own[strings.LastIndexByte(own, '/')+1:] + ")"; awaitsNetwork[call] && (awaits[where] != nil || len(awaits) < mostRoutes) {
+			if awaits[where] == nil {
+				awaits[where] = &place{call: where}
+			}
+			awaits[where].n++
+		}
 		p := places[call+"\x00"+at]
 		if p == nil && len(places) < mostRoutes {
 			p = &place{call: call, at: at}
@@ -341,12 +354,12 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		text := bytes.TrimSpace(l.Text)
 		if t, _, ok := slowHead(text); ok {
 			end()
-			open, when, line, frames, call, at = true, t, l.Number, frames[:0], "", ""
+			open, when, line, frames, call, at, own = true, t, l.Number, frames[:0], "", "", ""
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		}
 		switch {
 		case len(text) == 0 || bytes.HasPrefix(text, []byte("script_filename = ")):
-		case bytes.HasPrefix(text, []byte("+++ dump failed")):
+		case bytes.Contains(text, []byte("+++ dump failed")):
 			failed++
 		case open && bytes.HasPrefix(text, []byte("[0x")):
 			function, file, number, ok := phpFrame(text)
@@ -358,6 +371,9 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 			}
 			if len(frames) < 64 { // FPM writes 20
 				frames = append(frames, evidence.Frame{Func: b.Name(function), File: b.Name(file), Line: int32(number)})
+			}
+			if own == "" && !strings.Contains(file, "/vendor/") {
+				own = fmt.Sprintf("%s:%d", file, number)
 			}
 			if call == "" {
 				call, at = function, fmt.Sprintf("%s:%d", file, number)
@@ -393,6 +409,16 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		table.Rows = append(table.Rows, []string{p.call, p.at, strconv.Itoa(p.n)})
 	}
 	b.Table(table)
+	most := &place{}
+	for _, p := range awaits {
+		if p.n > most.n || p.n == most.n && p.call < most.call {
+			most = p
+		}
+	}
+	if most.n > 0 {
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSlowSeen, Number: float64(seen), Origin: b.Origin(1)})
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSlowAwait, Value: most.call, Number: float64(most.n), From: from, Until: until, Origin: b.Origin(1)})
+	}
 	if failed > 0 {
 		b.Warnf(0, "of %d requests FPM could not read the stack: it needs the capability SYS_PTRACE", failed)
 	}
@@ -403,6 +429,13 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		b.Warnf(0, "it holds more than %d entries: %d left out", mostEntries, dropped)
 	}
 	return nil
+}
+
+// awaitsNetwork are PHP's own functions that wait for an answer of another process, whatever they are given.
+var awaitsNetwork = map[string]bool{
+	"curl_exec": true, "curl_multi_exec": true, "curl_multi_select": true, "fsockopen": true, "pfsockopen": true, "stream_socket_client": true, "gethostbyname": true,
+	"mysqli_query": true, "mysqli_real_query": true, "mysqli_real_connect": true, "mysqli_stmt_execute": true, "mysql_query": true, "mysql_connect": true,
+	"pg_query": true, "pg_query_params": true, "pg_execute": true, "pg_connect": true, "ldap_bind": true, "ldap_search": true, "__dorequest": true, "__doRequest": true,
 }
 
 // phpFrame reads "[0x00007f1c2aa13100] hgetall() /srv/shop/cart.php:31".

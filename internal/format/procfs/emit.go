@@ -146,6 +146,7 @@ func (p *parser) emitAll() {
 		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: sizeOf(p.memory.value), Number: p.memory.value, Origin: p.b.Origin(p.memory.line)})
 	}
 	p.settings.emitFacts(p, host)
+	p.emitStrained(host)
 	p.emitCoverage(host, evidence.CoverHostCPU, p.host.get(evidence.SeriesHostCPUBusy))
 	p.emitCoverage(host, evidence.CoverHostMemory, p.host.get(evidence.SeriesHostFaults))
 	p.emitCoverage(host, evidence.CoverDisks, p.host.get(evidence.SeriesHostDiskRequests))

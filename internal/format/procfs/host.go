@@ -146,12 +146,46 @@ func (p *parser) parsePressure(line []byte) bool {
 	if !ok || !whole || name == "" {
 		return false
 	}
-	t := &p.host
+	t, who := &p.host, "the host"
 	if p.group != nil {
-		t = &p.group.tracks
+		t, who = &p.group.tracks, p.group.path
 	}
 	p.addCounter(t, name, "1", float64(us)/1e6)
+	if name == evidence.SeriesHostPressureMemoryFull || name == evidence.SeriesCgroupPressureMemoryFull {
+		p.addStrained(t, name, who, line)
+	}
 	return true
+}
+
+// strained is the share of the last ten seconds in which nothing of a group ran, as it waited for memory.
+type strained struct {
+	of        *tracks
+	name, who string
+	share     float64
+	line      int64
+}
+
+// addStrained notes the average over ten seconds, which counts if the file was read only once.
+func (p *parser) addStrained(t *tracks, name, who string, line []byte) {
+	_, rest, ok := bytes.Cut(line, []byte(" avg10="))
+	digits, _, _ := bytes.Cut(rest, []byte(" "))
+	share, is := parseDecimal(digits)
+	if ok && is && share <= 100 && len(p.strained) < maxCgroups {
+		p.strained = append(p.strained, strained{t, name, who, share / 100, p.number})
+	}
+}
+
+// emitStrained writes the group that waits most for memory, by a single look.
+func (p *parser) emitStrained(host evidence.SubjectID) {
+	most := strained{}
+	for _, x := range p.strained {
+		if k := x.of.get(x.name); k != nil && len(k.t) == 1 && x.share > most.share {
+			most = x
+		}
+	}
+	if most.share > 0 {
+		p.b.Fact(evidence.Fact{Subject: host, Key: evidence.FactMemoryStrain, Value: most.who, Number: most.share, Origin: p.b.Origin(most.line)})
+	}
 }
 
 // hostPressure and groupPressure are the series of what some, and all, waited for.

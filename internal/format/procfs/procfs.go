@@ -24,22 +24,22 @@
 //	==> /proc/stat <==
 //	cpu  114906 …
 //
-// What date(1) prints is taken for a moment as well. Files without any, as people copy them into a
-// ticket, are readings one after the other: one that comes again begins the next, and how long was
-// between them is told by /proc/uptime, or by what the processors counted in /proc/stat.
-// /proc/stat, vmstat and meminfo are known without a header. In a session that was copied from a shell, "$ cat FILE"
-// and "root@host:~# cat FILE" are headers, and any other command ends what came before. A control
-// group that no process is named for is that of a process of which nothing else is known.
+// grep with several files puts the name of each before its lines ("grep -H . /sys/fs/cgroup/*/memory.pressure").
 //
-// The first process named is the one that the archive is about, the others are its
-// neighbours: the order of subjects means only that.
+// The output of date(1) is a moment, too. Files without moments, as people paste them into tickets, are successive readings: a
+// file that occurs again begins the next reading. /proc/uptime gives the time between them, or else the CPU time counted in
+// /proc/stat. /proc/stat, vmstat and meminfo need no header. In a copied shell session "$ cat FILE" and
+// "root@host:~# cat FILE" are headers, and any other command ends the file above it. A control group without a process is
+// taken for that of a process about which nothing else is known.
 //
-// Read are, from proc(5), https://docs.kernel.org/filesystems/proc.html,
+// The archive is about the first process that it names; the others are its neighbours.
+//
+// The package reads these files of Linux 2.6.33 to 6.18, from proc(5), https://docs.kernel.org/filesystems/proc.html,
 // https://docs.kernel.org/accounting/psi.html and
-// https://docs.kernel.org/admin-guide/cgroup-v2.html, of Linux 2.6.33 to 6.18:
+// https://docs.kernel.org/admin-guide/cgroup-v2.html:
 //
 //	/proc/stat                       processors, steal, runnable threads, boot time
-//	/proc/pressure/{cpu,memory,io}   time somebody waited for them (4.20 on), irq (6.1 on)
+//	/proc/pressure/{cpu,memory,io}   time in which tasks waited for them (4.20 on), irq (6.1 on)
 //	/proc/{loadavg,vmstat,meminfo,buddyinfo}
 //	/proc/diskstats                  requests, times and queue of each disk
 //	/proc/softirqs, /proc/net/softnet_stat, /proc/net/dev (/proc/PID/net/dev)
@@ -50,10 +50,10 @@
 //	/proc/PID/task/TID/{schedstat,status}  the same and context switches of every thread: summed by process
 //	/proc/PID/io                     bytes and calls of reading and writing
 //	/proc/PID/smaps_rollup           huge pages it has
-//	/proc/PID/environ                settings of runtimes: GOGC, GOMEMLIMIT; what its telemetry calls it
+//	/proc/PID/environ                settings of runtimes (GOGC, GOMEMLIMIT); the service's name in telemetry
 //	/proc/PID/cmdline                shown by inspect
-//	/proc/PID/fd/tcp                 no file: what sock_diag(7) tells of its TCP sockets
-//	/proc/PID/fd/{listen,unread}     no files: what it tells of those that listen, and of connections to them
+//	/proc/PID/fd/tcp                 no file: sock_diag(7) of its TCP sockets
+//	/proc/PID/fd/{listen,unread}     no files: sock_diag(7) of listening sockets, and of connections to them
 //	/proc/net/{netstat,tcp,tcp6}     and /proc/PID/net/…: drops, accept queues, connections with unread bytes
 //	/proc/PID/cgroup                 ties these to a process:
 //	/sys/fs/cgroup/…/{cpu.stat,cpu.max,io.stat,pids.current,*.pressure}
@@ -66,7 +66,7 @@
 //
 // An environment and a command line may hold zero bytes, as the kernel has them,
 // or a line for each. A variable that is absent from an environment has its
-// default, which is a fact too; without the section nothing is known.
+// default, which is a fact; without that file it is unknown.
 //
 // Where the figures mislead, or are coarser than they look:
 //   - Times in /proc/stat and /proc/PID/stat are in 1/100 s (USER_HZ) whatever
@@ -79,19 +79,18 @@
 //   - A file is read a little after the moment that stands above it.
 //   - rss in /proc/PID/stat is in pages, taken for 4 KiB; VmRSS goes before it. Blocks
 //     in buddyinfo are of so many pages, too.
-//   - Zones of memory are summed up. What kernels before 4.8 count of each zone apart
-//     (pgscan_direct_normal) is the same figure as later ones' sum of them.
-//   - Partitions, and disks made of others (dm, md), are not summed up with disks.
-//   - A limit of a cgroup also holds for all below it: the lowest of a process's own
-//     and of those above is given, and of throttling what the cgroup with the lowest
-//     quota counts.
-//   - An environment is that of the start: what the program sets later is not seen.
+//   - Zones of memory are summed up: kernels before 4.8 count each zone apart
+//     (pgscan_direct_normal), later ones give the sum.
+//   - Partitions and composed disks (dm, md) are not added to disks.
+//   - A limit of a cgroup also holds for those below it: the lowest of a process's own cgroup
+//     and its ancestors is given, and throttling as counted by the cgroup with the lowest quota.
+//   - An environment is that of the start; later changes by the program do not show.
 //
-// Counters become rates: a value of a series holds until the next one's time; the
-// last one repeats the one before it and only ends it.
+// Counters become rates. A value of a series holds until the time of the next; the last value repeats the one before it
+// and marks its end.
 //
 // The package's opinion: counters are better than averages that other programs made
-// (the avg10 of pressure files is not read), and the whole host is worth
+// (the avg10 of pressure files is read only of memory that was looked at once), and the whole host is worth
 // recording, because the CPUs are always taken by other processes than the slow one.
 package procfs
 
@@ -117,7 +116,7 @@ var Format = format.Format{
 }
 
 func matchHead(head []byte) format.Confidence {
-	first := true // only times came before: logs of crashes also have lines of meminfo
+	first := true // nothing but moments came before: logs of crashes also have lines of meminfo
 	for rest := head; len(rest) > 0; {
 		line, more, _ := bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -130,6 +129,9 @@ func matchHead(head []byte) format.Confidence {
 			}
 			rest = more
 			continue
+		}
+		if path, text, ok := grepLine(line); ok && len(text) > 0 && kernelFile(path) {
+			return format.Sure
 		}
 		if path, ok := tailHeader(line); ok && kernelFile(path) || first && fileOfLine(line) != "" && len(more) > 0 {
 			return format.Sure
@@ -180,6 +182,15 @@ func tailHeader(line []byte) ([]byte, bool) {
 	return bytes.CutSuffix(line, []byte(" <=="))
 }
 
+// grepLine reads "<path>:<line of the file>".
+func grepLine(line []byte) (path, text []byte, ok bool) {
+	if len(line) == 0 || line[0] != '/' || !kernelFile(line) {
+		return nil, nil, false
+	}
+	path, text, ok = bytes.Cut(line, []byte(":"))
+	return path, text, ok && len(text) > 0 && len(path) <= maxPath && bytes.IndexAny(path, " \t") < 0
+}
+
 // longestPrompt bounds the length of a prompt in a session of a shell.
 const longestPrompt = 80
 
@@ -200,7 +211,7 @@ func shellCommand(line []byte) (command []byte, ok bool) {
 	return command, bytes.IndexByte(prompt, '@') > 0 && bytes.Count(prompt, []byte(" ")) <= 1
 }
 
-// mostPrinted bounds the files of a command.
+// mostPrinted bounds the files that one command prints.
 const mostPrinted = 16
 
 // printedFiles returns the files that a command prints whole, in their order; nil for any other
@@ -280,15 +291,16 @@ type reading struct {
 type parser struct {
 	coming  [][]byte // files that the command prints after this one
 	single  bool     // this file has one line
+	grepped string   // the file that grep named before the last line
 	current []byte   // this file
-	fresh   bool     // none of its lines was read yet
+	fresh   bool     // no line of it has been read yet
 
 	b      *evidence.Builder
 	host   tracks
 	name   string // of the host
 	memory reading
 	cpus   int
-	wide   int   // how many columns of a cpu line are there
+	wide   int   // columns of a cpu line
 	btime  int64 // s since the epoch
 
 	settings   choices
@@ -303,10 +315,10 @@ type parser struct {
 	cgroups   map[string]*cgroup
 
 	now       int64 // ns: the moment above the section
-	stamped   bool  // some moment was told
-	early     bool  // files came before it
-	headed    bool  // some file had a header
-	usage     bool  // the file without one is cpu.stat of version 2
+	stamped   bool  // a moment was read
+	early     bool  // files came before the first moment
+	headed    bool  // a file had a header
+	usage     bool  // the file without a header is cpu.stat of cgroup version 2
 	rounds    rounds
 	unit      int64 // ns: the resolution of the coarsest moment
 	reader    func(p *parser, line []byte) bool
@@ -317,17 +329,18 @@ type parser struct {
 	switches  [3]int64        // of the section
 	pid       int             // of the section
 	pressures [2]string       // of the section: the series of a pressure file
-	path      string          // of the section, where its reader asks
+	path      string          // of the section, for readers that need it
 	sums      []sum           // of the section
-	columns   []string        // of the section, where a line names those of the next
+	columns   []string        // of the section, if a line names the columns of the next
 	listening map[string]bool // addresses of the section
 	addresses map[string]bool // that are listened at, of the whole archive
-	end       func(p *parser) // of the section: what its lines are together
+	end       func(p *parser) // of the section: emits what its lines say together
 
 	number    int64 // of the line
 	sections  int64
 	points    int
-	ignored   int64 // lines of files, or within files, that are known and of no use here
+	strained  []strained
+	ignored   int64 // lines, or whole files, that are known and not needed
 	damaged   int64 // lines not understood
 	strange   int64 // the last of them
 	firstBad  int64
@@ -355,6 +368,17 @@ func (p *parser) parseLine(l format.Line) {
 		p.closeSection()
 		p.openSection(path)
 		return
+	}
+	if path, text, ok := grepLine(l.Text); ok {
+		if string(path) != p.grepped {
+			p.closeSection()
+			p.openSection(path)
+			p.grepped = string(path)
+		}
+		l.Text = text
+	} else if p.grepped != "" {
+		p.closeSection()
+		p.reader, p.grepped = nil, ""
 	}
 	if command, ok := shellCommand(l.Text); ok {
 		p.closeSection()
@@ -407,7 +431,7 @@ func (p *parser) openNext() {
 	p.single = oneLine[string(path[bytes.LastIndexByte(path, '/')+1:])]
 }
 
-// oneLine are files of one line: what follows is the next that the command prints.
+// oneLine are files of one line: the line after it is the next file that the command prints.
 var oneLine = map[string]bool{"cpu.max": true, "cpu.cfs_quota_us": true, "cpu.cfs_period_us": true, "cpu.shares": true, "cpu.weight": true, "memory.max": true, "memory.high": true, "memory.current": true,
 	"memory.limit_in_bytes": true, "memory.usage_in_bytes": true, "memory.failcnt": true, "pids.current": true, "cpuacct.usage": true, "loadavg": true, "uptime": true}
 

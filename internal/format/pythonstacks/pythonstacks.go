@@ -10,6 +10,8 @@
 //
 // Sources: src/dump.rs of https://github.com/benfred/py-spy (0.1 to 0.4), Python/traceback.c of CPython (3.3 to 3.14).
 //
+// py-spy also names threads that run no Python code now, without any function below: an idle worker of uWSGI is one.
+//
 // A single dump shows where threads are, and not for how long. py-spy calls a thread idle that uses no CPU: it waits, or has
 // nothing to do. Its innermost functions show what it waits for.
 package pythonstacks
@@ -48,14 +50,19 @@ func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("hread ")) {
 		return format.No
 	}
-	inside := false
+	inside, spied := false, false
 	for l := range bytes.Lines(head) {
 		if len(l) > mostLine {
 			continue
 		}
 		text := strings.TrimRight(string(l), "\r\n")
-		if _, ok := headingOf(text); ok {
-			inside = true
+		if strings.HasPrefix(text, "Python v") {
+			spied = true
+		}
+		if t, ok := headingOf(text); ok {
+			if inside = true; spied && t.state != "" {
+				return format.Sure // py-spy, even without a function
+			}
 			continue
 		}
 		if _, ok := frameOf(text); ok && inside {
@@ -173,7 +180,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	all = slices.DeleteFunc(all, func(t thread) bool { return len(t.frames) == 0 })
+	all = slices.DeleteFunc(all, func(t thread) bool { return len(t.frames) == 0 && t.state == "" })
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -203,6 +210,7 @@ const (
 	forPeer   = "wait for an answer of the network"
 	forEvents = "wait for events of their loop"
 	asleep    = "sleep"
+	outside   = "run no Python code"
 )
 
 // places maps functions, by name and by the end of their file, to what they wait for; the first match counts.
@@ -223,6 +231,9 @@ var places = []struct{ function, file, what string }{
 
 // placeOf returns what a thread does.
 func placeOf(t *thread) string {
+	if len(t.frames) == 0 {
+		return outside
+	}
 	for _, f := range t.frames { // a worker waits for work in wait, get and _worker
 		if f.function == "_worker" && strings.HasSuffix(f.file, "thread.py") && isQueue(t) {
 			return forWork
@@ -289,6 +300,9 @@ func isLibrary(file string) bool {
 
 // whereOf returns the innermost place in the program's own code, in printed form.
 func whereOf(t *thread) string {
+	if len(t.frames) == 0 {
+		return ""
+	}
 	at := t.frames[0]
 	for _, f := range t.frames {
 		if !isLibrary(f.file) {
@@ -301,7 +315,7 @@ func whereOf(t *thread) string {
 
 // runsLoop says whether a thread is in a function that its event loop called.
 func runsLoop(t *thread) bool {
-	return slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
+	return len(t.frames) > 0 && slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
 }
 
 // emitFacts writes the event loops that stand in a call, and the threads that wait for the network
@@ -313,9 +327,9 @@ func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 		t := &all[i]
 		what, where := placeOf(t), whereOf(t)
 		if runsLoop(t) && t.frames[0].function != "select" && (what == forPeer || what == asleep || what == forLock) {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopStands, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
+			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopBlocked, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
 		}
-		if what == forWork || what == forEvents {
+		if what == forWork || what == forEvents || what == outside {
 			continue
 		}
 		busy++
@@ -364,7 +378,7 @@ func addTable(b *evidence.Builder, all []thread) {
 	}
 	b.Table(t)
 	for i := range all {
-		if x := &all[i]; x.name == "MainThread" && placeOf(x) != atWork && placeOf(x) != forEvents {
+		if x := &all[i]; x.name == "MainThread" && placeOf(x) != atWork && placeOf(x) != forEvents && placeOf(x) != outside {
 			b.Warnf(x.line, "the main thread does not run: it is to %s. A second look a few seconds later shows whether it stays there: py-spy dump --pid PID", placeOf(x))
 		}
 	}

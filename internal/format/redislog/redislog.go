@@ -41,8 +41,7 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-// matchHead demands that most of the first lines are of the log, and ignores the drawing that the server prints at
-// its start.
+// matchHead requires that most of the first lines are entries. Few entries suffice, because the server prints a drawing at its start.
 func matchHead(head []byte) format.Confidence {
 	seen, lines := 0, 0
 	for l := range bytes.Lines(head) {
@@ -59,7 +58,7 @@ func matchHead(head []byte) format.Confidence {
 	return format.No
 }
 
-// entry is a line.
+// entry is one line of the log.
 type entry struct {
 	pid  int
 	role byte
@@ -243,7 +242,7 @@ var (
 )
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{b: b, kinds: make(map[string]*told)}
+	p := &parser{b: b, kinds: make(map[string]*lineCount)}
 	p.about.Runtime = "redis"
 	var number int64
 	err := a.Lines(func(l format.Line) bool {
@@ -270,43 +269,43 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 type parser struct {
 	b     *evidence.Builder
 	about evidence.Subject
-	kinds map[string]*told
+	kinds map[string]*lineCount
 	order []string
 
-	lines         int
-	first, last   int64 // ns
-	line1         int64
-	unzoned       bool
-	yearless      bool
-	coarse        bool
-	odd, oddFirst int64
-	copied        []point
-	loads         []load
-	forks         []load
-	before        entry // the server's line before
-	child         int   // pid of the newest process that it forked
-	saves         int   // saves that are reported
+	lines                 int
+	first, last           int64 // ns
+	firstLine             int64
+	unzoned               bool
+	yearless              bool
+	coarse                bool
+	unknown, firstUnknown int64
+	copied                []point
+	loads                 []load
+	forks                 []load
+	before                entry // the server's line before
+	child                 int   // pid of the newest process that it forked
+	saves                 int   // saves that are reported
 }
 
-type told struct {
+type lineCount struct {
 	count int
 	text  string
 	line  int64
 
-	last        []int64 // ns: times of the last lines, within rush
-	most        int     // within rush
-	from, until int64   // when that was
+	last        []int64 // ns: times of the last lines, within burstWindow
+	most        int     // lines within burstWindow
+	from, until int64   // ns: when most were
 }
 
-// rush is the time (ns) within which the most lines of a kind are counted: a log may cover years.
-const rush = 600e9
+// burstWindow is the window (10 min, in ns) in which the most lines of a kind are counted: a log may cover years.
+const burstWindow = 600e9
 
-// rushes bounds the count within it.
-const rushes = 10_000
+// maxBurstLines caps the lines whose times are kept for that count.
+const maxBurstLines = 10_000
 
 // addTime adds when a line of this kind was written.
-func (k *told) addTime(t int64) {
-	for len(k.last) > 0 && (k.last[0] < t-rush || len(k.last) == rushes) {
+func (k *lineCount) addTime(t int64) {
+	for len(k.last) > 0 && (k.last[0] < t-burstWindow || len(k.last) == maxBurstLines) {
 		k.last = k.last[1:]
 	}
 	k.last = append(k.last, t)
@@ -322,17 +321,17 @@ type point struct {
 
 type load struct{ at, took, line int64 }
 
-// mostPoints bounds the saves that are kept: in a log of years the newest.
+// mostPoints bounds the saves that are kept: the newest.
 const mostPoints = 100_000
 
 func (p *parser) parseLine(l format.Line) {
 	text := string(l.Text[:min(len(l.Text), 4<<10)])
 	e, ok := entryOf(text)
 	if !ok {
-		// The drawing at the start, and the rest of texts of several lines: they begin with blanks, or unlike a line.
+		// The drawing at the start and continued lines begin with blanks, or otherwise unlike an entry.
 		if p.lines > 0 && strings.IndexByte(text, ':') == 5 && strings.Contains(text, " * ") {
-			if p.odd++; p.odd == 1 {
-				p.oddFirst = l.Number
+			if p.unknown++; p.unknown == 1 {
+				p.firstUnknown = l.Number
 			}
 		}
 		return
@@ -348,7 +347,7 @@ func (p *parser) parseLine(l format.Line) {
 	}
 	p.coarse = p.coarse || e.coarse
 	if p.lines++; p.lines == 1 {
-		p.first, p.line1 = e.at, l.Number
+		p.first, p.firstLine = e.at, l.Number
 	}
 	p.last = max(p.last, e.at)
 	p.first = min(p.first, e.at)
@@ -382,7 +381,7 @@ func (p *parser) parseLine(l format.Line) {
 // rewriteAppendOnlyFileBackground, which opens a file in between from 7.0 on.
 var announced = []string{" seconds. Saving...", "Starting automatic rewriting of AOF", "Starting BGSAVE for SYNC", "Creating AOF incr file"}
 
-// forkedChild is what it writes right after it: "Background saving started by pid 4712".
+// forkedChild matches the line that a server writes right after a fork: "Background saving started by pid 4712".
 var forkedChild = regexp.MustCompile(`^Background (?:saving|append only file rewriting|RDB transfer) started by pid (\d+)`)
 
 // longestFork is the longest plausible fork.
@@ -410,7 +409,7 @@ func (p *parser) addFork(e *entry, line int64) {
 	p.forks = keepNewest(append(p.forks, load{e.at, took, line}), 2*mostPoints)
 }
 
-// keepNewest drops the oldest if there are more than most, and keeps the newest half of most.
+// keepNewest drops the oldest if there are more than most, down to half of most.
 func keepNewest[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all
@@ -422,7 +421,7 @@ func keepNewest[T any](all []T, most int) []T {
 func (p *parser) countLine(kind, text string, line, at int64) {
 	if p.kinds[kind] == nil {
 		text = named.ReplaceAllString(text, "$1=")
-		p.kinds[kind] = &told{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
+		p.kinds[kind] = &lineCount{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
 		p.order = append(p.order, kind)
 	}
 	p.kinds[kind].count++
@@ -471,7 +470,7 @@ func (p *parser) emitFacts() {
 	for _, x := range p.forks {
 		b.Interval(evidence.Interval{Subject: id, Lane: evidence.AllLanes, Kind: evidence.ServerStall, Start: x.at - x.took, End: x.at, Cause: b.Name(evidence.RedisForked), Origin: b.Origin(x.line)})
 	}
-	b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLog, From: p.first, Until: max(p.last, p.first+1), Origin: b.Origin(p.line1)})
+	b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLog, From: p.first, Until: max(p.last, p.first+1), Origin: b.Origin(p.firstLine)})
 	rows := make([][]string, 0, len(p.order))
 	for _, kind := range p.order {
 		rows = append(rows, []string{kind, fmt.Sprint(p.kinds[kind].count), p.kinds[kind].text})
@@ -479,16 +478,16 @@ func (p *parser) emitFacts() {
 	if len(rows) > 0 {
 		b.Table(evidence.Table{Title: "what the server said", Columns: []string{"", "lines", "the first"}, Rows: rows})
 	}
-	if p.odd > 0 {
-		b.Warnf(p.oddFirst, "lines not understood: %d; the first is line %d", p.odd, p.oddFirst)
+	if p.unknown > 0 {
+		b.Warnf(p.firstUnknown, "lines not understood: %d; the first is line %d", p.unknown, p.firstUnknown)
 	}
 	if older := p.saves - len(p.copied); older > 0 {
 		b.Warnf(0, "it has %d saves: the newest %d are kept", p.saves, len(p.copied))
 	}
 }
 
-// setZone finds the offset of the server's local time from UTC: in a live recording the
-// newest line is about as old as the file. Zones differ by quarters of an hour.
+// setZone finds the offset of the server's local time from UTC, without which its lines cannot be laid beside other files.
+// In a live recording the newest line is about as old as the file. Zones differ by quarters of an hour.
 func (p *parser) setZone() {
 	const quarter = int64(15 * time.Minute)
 	if d := p.last - p.b.Modified(); p.b.Recorded() && p.b.Modified() > 0 && d > -14*4*quarter && d < 14*4*quarter {

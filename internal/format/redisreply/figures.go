@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// figures are series that grow answer by answer. A series that gets too long keeps half of its points: of two
-// levels the higher, of two sums the first, so that neither extremes nor growth are lost.
+// figures are series that get a point per answer. A series that gets too long keeps every second point: of two levels the
+// higher, of two sums the first, so that extremes and growth remain.
 type figures struct {
 	series map[string]*figure
 	first  int64 // ns: of INFO
@@ -34,7 +34,7 @@ func (f *figures) addInfo(at, line int64, values []told) {
 		f.first, f.line = at, line
 	}
 	if f.looks > 0 && at <= f.last {
-		return // a file that was put together out of order: what came before is newer
+		return // the file's answers are out of order, and an earlier one is newer
 	}
 	f.last = at
 	f.looks++

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// pasted reads the entries of SLOWLOG GET as users paste them: without the number of an entry before its first line, with
-// other indentation than redis-cli's, or from the middle of an answer. [tree] uses columns; this reader uses the content of
+// pasted reads entries of SLOWLOG GET as users paste them: without the number before an entry, with another indentation than
+// redis-cli's, or from the middle of an answer. [tree] reads by columns; this reader goes by the content of
 // lines: an entry is id, time, duration, arguments and, from Redis 4 on, the client's address and name.
 type pasted struct {
 	calls []call
-	field int // of the newest entry that was read last
+	field int // the field of the newest entry that was read last
 }
 
 // parseLine reads a line, and says whether it continues the entries.
@@ -59,8 +59,7 @@ func (x *pasted) parseLine(s string, at int64) bool {
 	return true
 }
 
-// completeCalls returns the entries whose command was read: the last may be cut, and lines that
-// only look like an entry are dropped.
+// completeCalls returns the entries whose command was read. The last entry may be cut, and lines may only look like an entry.
 func (x *pasted) completeCalls() []call {
 	return slices.DeleteFunc(x.calls, func(c call) bool { return len(c.arguments) == 0 || !isPlausible(c) })
 }

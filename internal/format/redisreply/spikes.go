@@ -21,6 +21,10 @@ type spike struct {
 	line   int64
 }
 
+// linesOfEvent is how many lines the report has about an event: newer versions of Valkey tell the last spike and the worst on lines of
+// their own.
+const linesOfEvent = 3
+
 // mostSpikes are kept of an event: the server keeps 160.
 const mostSpikes = 1000
 
@@ -38,10 +42,16 @@ func (p *parser) parseSpikes(lines []string) {
 		if c, _ := fmt.Sscanf(rest, "%d latency spikes (average %dms, mean deviation %dms, period %f sec)", &s.n, &s.mean, &deviation, &s.period); c < 2 || s.n < 1 || s.n > mostSpikes || s.mean < 0 || s.mean > 1e9 || !(s.period >= 0 && s.period < 1e9) {
 			continue
 		}
-		if _, worst, ok := strings.Cut(rest, "Worst all time event "); ok {
-			var ms int64
-			if c, _ := fmt.Sscanf(worst, "%dms", &ms); c == 1 && ms > 0 && ms < 1e9 {
-				p.setWorst(name, ms)
+		for k, text := range lines[i:min(len(lines), i+linesOfEvent)] {
+			if k > 0 && strings.TrimSpace(text) == "" {
+				break
+			}
+			if _, worst, ok := strings.Cut(text, "Worst all time event"); ok {
+				var ms int64
+				if c, _ := fmt.Sscanf(strings.TrimLeft(worst, ": "), "%dms", &ms); c == 1 && ms > 0 && ms < 1e9 {
+					p.setWorst(name, ms)
+				}
+				break
 			}
 		}
 		if len(p.doctor) < len(eventNames) {

@@ -8,11 +8,10 @@
 //	Biggest   list found '"jobs"' has 21001233 items
 //	3461       3.40M    51      0       146425 (+85964)     107             keys, memory, clients, blocked, requests, connections
 //
-// The marks of --latency-dist show the distribution by their colours, and copied text has no colours: then only
-// the kind of output is known.
+// The marks of --latency-dist show the distribution by their colours. Copied text has no colours, so that only the kind of
+// output is known.
 //
-// Figures of --latency are in ms. They have no time, and are of the round trip, including the client's own
-// delays. Names of keys are kept as far as package redact allows.
+// Figures of --latency are round trips in ms, including the client's own delays, without a time. Names of keys are kept as far as package redact allows.
 package redistool
 
 import (
@@ -188,7 +187,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	latency := evidence.Table{Title: "latency of PING, by redis-cli", Columns: []string{"", "longest ms", "mean ms", "samples"}}
 	keys := evidence.Table{Title: "largest keys, by redis-cli", Columns: []string{"key", "size"}}
 	stats := evidence.Table{Title: "redis-cli --stat", Columns: []string{"", "memory MiB", "clients", "blocked", "requests since the line before", "connections since the start", "child"}}
-	var largest []row // of each type the last that was told of, unless the summary is there
+	var largest []row // of each type the last that was printed, unless there is a summary
 	summary := false
 	for _, r := range rows {
 		summary = summary || r.kind == "key" && !r.soFar

@@ -59,6 +59,12 @@ func parseLook(line []byte) (x look, ok bool) {
 		return x, false
 	}
 	x.at = at * 1e6
+	x.addFigures(rest)
+	return x, x.procs > 0
+}
+
+// addFigures adds "name=value" and, in brackets, how many goroutines are ready on each P.
+func (x *look) addFigures(rest string) {
 	queues := false
 	for _, f := range strings.Fields(strings.NewReplacer("[", " [ ", "]", " ] ").Replace(rest)) {
 		switch {
@@ -83,17 +89,24 @@ func parseLook(line []byte) (x look, ok bool) {
 			}
 		}
 	}
-	return x, x.procs > 0
 }
+
+// queue begins the part of a line that tells what is ready, which pages that wrap lines put on the next one.
+var queue = []byte("runqueue=")
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var all []look
 	var line, dropped int64
+	broken := false // the last line of the scheduler has no queues yet
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
 		x, ok := parseLook(l.Text)
+		if broken && !ok && bytes.HasPrefix(bytes.TrimSpace(l.Text), queue) {
+			all[len(all)-1].addFigures(string(l.Text[:min(len(l.Text), mostLine)]))
+		}
+		broken = false
 		switch {
 		case !ok:
 		case len(all) == mostKept:
@@ -104,6 +117,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 				line = l.Number
 			}
 			all = append(all, x)
+			broken = !bytes.Contains(l.Text, queue)
 		}
 		return true
 	})

@@ -72,6 +72,8 @@ var kinds = []kind{
 		"all connections were in use", "SHOW PROCESSLIST shows who holds them"},
 	{"pgbouncer-wait", "PgBouncer", []byte("query_wait_timeout"), isClosing, usedUp, "server connections", "default_pool_size",
 		"a query waited in vain for a connection to the server", "SHOW POOLS shows cl_waiting and maxwait: what holds connections shows pg_stat_activity"},
+	{"pgbouncer-full", "PgBouncer", []byte("launch_new_connection: pool full ("), poolFull, usedUp, "server connections", "default_pool_size",
+		"all connections of a pool to the server were in use", "clients wait then: SHOW POOLS shows cl_waiting and maxwait, pg_stat_activity what holds connections"},
 	{"pgbouncer-clients", "PgBouncer", []byte("no more connections allowed (max_client_conn)"), nil, usedUp, "client connections", "max_client_conn",
 		"all client connections were in use", "SHOW CLIENTS shows who holds them"},
 	{"etcd-sync", "etcd", []byte("sync duration of "), durationAfter, slowSync, "its log", "",
@@ -141,6 +143,14 @@ func limitAfter(t *told, _, after string) bool {
 	n, rest, ok := strings.Cut(after, ")")
 	t.limit = parseWhole(n)
 	return ok && strings.HasPrefix(rest, " created for connector") && t.limit > 0
+}
+
+// poolFull reads "5 >= 5)" of PgBouncer's debug log: a client asked for a connection, and the pool has all that it may.
+func poolFull(t *told, _, after string) bool {
+	_, rest, ok := strings.Cut(after, " >= ")
+	n, _, closed := strings.Cut(rest, ")")
+	t.limit = parseWhole(n)
+	return ok && closed && t.limit > 0
 }
 
 func parseWhole(s string) float64 {

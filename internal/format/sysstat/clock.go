@@ -87,6 +87,9 @@ func dayOf(s string) (ns int64, ok bool) {
 	return 0, false
 }
 
+// stampWords are the words of hours and minutes in stamps of Chinese and Japanese locales.
+var stampWords = strings.NewReplacer("时", ":", "時", ":", "分", ":")
+
 // timeOf reads a time of day at the beginning of words, "05:05:05" or "05:05:05 AM", and says
 // how many of them it is; 0: none.
 func timeOf(f []string) (tod int64, words int) {
@@ -94,6 +97,9 @@ func timeOf(f []string) (tod int64, words int) {
 		return 0, 0
 	}
 	s := f[0]
+	if strings.HasSuffix(s, "秒") { // "14时05分26秒", as the locales of China and Japan write it
+		s = strings.TrimSuffix(stampWords.Replace(s), "秒")
+	}
 	if len(s) == 7 && s[1] == ':' { // "5:05:05"
 		s = "0" + s
 	}

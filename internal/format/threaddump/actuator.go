@@ -14,7 +14,8 @@ import (
 // isActuator knows the answer of Spring Boot's actuator: an array of threads (/dump of version
 // 1), or an object with one (/actuator/threaddump of 2 and later). An application may write its
 // JSON in snake case.
-// https://docs.spring.io/spring-boot/api/rest/actuator/threaddump.html
+// https://docs.spring.io/spring-boot/api/rest/actuator/threaddump.html. The threads of Spark's executors
+// (/api/v1/applications/ID/executors/ID/threads, 2.3 and later) have each stack in one string.
 func isActuator(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if rest, ok := bytes.CutPrefix(head, []byte("{")); ok {
@@ -31,7 +32,7 @@ func isActuator(head []byte) bool {
 		return false
 	}
 	first := plainKey(string(rest[:min(len(rest), mostHead)]))
-	return strings.Contains(first, `"threadname"`) && strings.Contains(first, `"blockedcount"`)
+	return strings.Contains(first, `"threadname"`) && (strings.Contains(first, `"blockedcount"`) || strings.Contains(first, `"blockedbylock"`))
 }
 
 // mostHead is how much of the beginning tells what an artifact in JSON is, bytes.
@@ -151,6 +152,26 @@ func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
 			p.countUnparsed()
 		}
 	}
+	for text := range strings.SplitSeq(f.stringOf("stacktrace"), "\n") {
+		if text = strings.TrimSpace(text); text != "" && !p.addFrame(text) {
+			p.countUnparsed()
+		}
+	}
+	for _, x := range stringsOf(f["holdinglocks"]) {
+		if object, _ := sparkLock(x); object != "" && len(p.now.held) < maxHeld {
+			p.now.held = append(p.now.held, object)
+		}
+	}
+	if object, class := sparkLock(f.stringOf("blockedbylock")); object != "" {
+		use := evidence.ToPark
+		if strings.HasPrefix(p.now.state, "BLOCKED") {
+			use = evidence.ToLock
+		}
+		p.now.wait = lock{use: use, object: object, class: class}
+		if owner := f.numberOf("blockedbythreadid"); owner > 0 {
+			w, ok = ownedLock{object, owner}, true
+		}
+	}
 	if object, class := lockOf(f); object != "" {
 		use := evidence.ToPark
 		switch {
@@ -194,6 +215,23 @@ func lockOf(f fields) (object, class string) {
 		return object, class
 	}
 	return lockInfo(fieldsOf(f["lockinfo"]))
+}
+
+// sparkLock reads "Lock(java.util.concurrent.ThreadPoolExecutor$Worker@1912117216})" and "Monitor(…)".
+func sparkLock(s string) (object, class string) {
+	_, s, ok := strings.Cut(s, "(")
+	s = strings.TrimRight(s, "})")
+	class, _, at := strings.Cut(s, "@")
+	if !ok || !at {
+		return "", ""
+	}
+	return s, class
+}
+
+// stringsOf returns the members of an array of strings.
+func stringsOf(raw json.RawMessage) (all []string) {
+	_ = json.Unmarshal(raw, &all) // what is no array has none
+	return all
 }
 
 // lockInfo is a lock by its class and its hash, as its name has them.

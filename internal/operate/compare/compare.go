@@ -16,6 +16,9 @@ type Options struct {
 	Level         float64 // of confidence, 0: 0.95
 	MinEffect     float64 // relative; 0: as [Metrics] has it for each
 
+	// FailOn are the metrics whose regression fails the comparison, instead of those of [Metrics]: names, "all" or "none".
+	FailOn []string
+
 	// Earlier are runs of the same service under the same load from before the change. They show by how much
 	// figures differ without a change. They are used where there are too few pairs.
 	Earlier []Run
@@ -81,6 +84,9 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	for _, m := range Metrics {
 		if opt.MinEffect > 0 {
 			m.MinEffect = opt.MinEffect
+		}
+		if len(opt.FailOn) > 0 {
+			m.Gate = slices.Contains(opt.FailOn, m.Name) || slices.Contains(opt.FailOn, "all")
 		}
 		if r, ok := compareMetric(m, before, after, opt); ok {
 			if doubt != "" {
@@ -150,7 +156,7 @@ func sideOf(runs []Run) Side {
 	for i := range runs {
 		r := &runs[i]
 		s.Runs = append(s.Runs, r.Name)
-		s.URL, s.Mode = cmp.Or(s.URL, r.Load.URL), cmp.Or(s.Mode, r.Load.Mode)
+		s.URL, s.Mode, s.LatencyFrom = cmp.Or(s.URL, r.Load.URL), cmp.Or(s.Mode, r.Load.Mode), cmp.Or(s.LatencyFrom, r.Load.LatencyFrom)
 		if n := r.Load.Connections; n > 0 && s.Connections == nil {
 			s.Connections = &n
 		}

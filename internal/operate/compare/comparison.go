@@ -26,10 +26,15 @@ type Comparison struct {
 	Comparable *bool  `json:"comparable"`
 	Why        string `json:"why"`
 
-	Pairs    int      `json:"pairs"`
-	Level    float64  `json:"level"`
-	Metrics  []Result `json:"metrics"`
-	Loads    Loads    `json:"loads"`
+	Pairs   int      `json:"pairs"`
+	Level   float64  `json:"level"`
+	Metrics []Result `json:"metrics"`
+	Loads   Loads    `json:"loads"`
+
+	// Causes are those that a diagnosis of either run names, as both diagnoses judge them; null: the runs were not diagnosed, as
+	// when there are several of each side.
+	Causes []CauseChange `json:"causes"`
+
 	Warnings []string `json:"warnings"`
 	Seed     *uint64  `json:"seed"` // of the order in which interleaved blocks were run
 }
@@ -51,21 +56,30 @@ type Side struct {
 	DurationS   *float64 `json:"duration_s"`
 	Errors      *float64 `json:"errors"` // share
 	Others      *float64 `json:"others"` // share of the host's processors
+
+	// LatencyFrom is what the latencies are measured by: "intended" (a client, from when a request was due), "send" (a client, from
+	// when it was sent), "server" (the service or the kernel beside it), "" unknown.
+	LatencyFrom string `json:"latency_from"`
 }
 
 // Result is what happened to one metric. Before and After are medians over the
 // runs; Change is that of the pairs, relative to before (−0.45: 45 % less), which
 // need not be exactly that of the medians; Low and High are its interval.
 type Result struct {
-	Name      string   `json:"name"`
-	Title     string   `json:"title"`
-	Unit      string   `json:"unit"`
-	Better    Better   `json:"better"`
-	Before    *float64 `json:"before"`
-	After     *float64 `json:"after"`
-	Change    *float64 `json:"change"` // null: there was none before
-	Low       *float64 `json:"low"`
-	High      *float64 `json:"high"`
+	Name   string   `json:"name"`
+	Title  string   `json:"title"`
+	Unit   string   `json:"unit"`
+	Better Better   `json:"better"`
+	Before *float64 `json:"before"`
+	After  *float64 `json:"after"`
+	Change *float64 `json:"change"` // null: there was none before
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+
+	// The interval of after minus before, in Unit, where there was none before and a relative change has no meaning.
+	DifferenceLow  *float64 `json:"difference_low"`
+	DifferenceHigh *float64 `json:"difference_high"`
+
 	Level     *float64 `json:"level"` // of the interval
 	Basis     *string  `json:"basis"` // of the interval: "pairs", "within_runs", null
 	Result    string   `json:"result"`

@@ -48,6 +48,13 @@ func compareMetric(m Metric, before, after []Run, opt Options) (Result, bool) {
 	default: // too many runs have zero for ratios; only differences remain
 		r.decideByInterval(m, math.Inf(1), stats.Interval{Low: apart.Low, High: apart.High}, apart)
 	}
+	if r.Change == nil { // none before: the interval of a ratio has no meaning
+		r.Low, r.High = nil, nil
+		if decided {
+			basis := BasisPairs
+			r.setDifference(apart, basis, level)
+		}
+	}
 	return r, true
 }
 
@@ -73,6 +80,11 @@ func (r *Result) decideByInterval(m Metric, change float64, iv, apart stats.Inte
 	default:
 		r.Result = Regressed
 	}
+}
+
+// setDifference sets the interval of after minus before.
+func (r *Result) setDifference(iv stats.Interval, basis string, level float64) {
+	r.DifferenceLow, r.DifferenceHigh, r.Basis, r.Level = finiteOrNil(iv.Low), finiteOrNil(iv.High), &basis, &level
 }
 
 // formatFewPairs returns the text that there are too few pairs to decide.

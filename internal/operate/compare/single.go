@@ -18,6 +18,10 @@ const Quarters = 4
 // is a choice, not a measurement, and each result states it.
 const runsVary = .20
 
+// noisy is the relative variation between runs from which on it is not worth a figure: a change by less than half
+// could not be told from more than twice as much.
+const noisy = 1.
+
 // fewEarlier is the number of earlier runs from which on their spread replaces [runsVary]; fewer only widen it.
 const fewEarlier = 4
 
@@ -43,8 +47,9 @@ func measureQuarters(read *evidence.Bundle, name string, from, until int64, opt 
 
 // decideFewRuns decides a metric that has too few runs for a test over pairs; false if its runs give no
 // interval. The interval comes from the requests or the quarters of each run. On top of it, two runs of the
-// same service may differ by an allowed amount. Only a change beyond both counts. "same" is a result only if
-// both figures are below the floor.
+// same service may differ by an allowed amount. Only a change beyond both counts, and a figure that was 0 before
+// also needs an interval of the difference. "same" is a result only if both figures are below the floor, or if
+// the whole interval is within the smallest change that counts.
 func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Options) bool {
 	least := max(m.Floor, 1e-12) // figures below the floor are equally good
 	within, ok := fromParts(m.Name, before, after, at, least, opt.Level)
@@ -63,14 +68,24 @@ func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Opti
 			*r.Low, *r.High = min(*r.Low, *c), max(*r.High, *c)
 		}
 	}
+	if *r.Before == 0 && *r.After > m.Floor {
+		difference, ok := differenceOfParts(m.Name, before, after, at, opt.Level)
+		if !ok || difference.Low <= m.Floor {
+			r.Allowed, r.Why = nil, "none before, and too few readings after to tell it from chance; "+formatFewPairs(len(at), opt.Level)
+			return true
+		}
+		r.setDifference(difference, basis, opt.Level)
+	}
 	low, high := within.Low/(1+allowed), within.High*(1+allowed)
 	apart := math.Abs(*r.After - *r.Before)
 	less, more := high < 1-m.MinEffect, low > 1+m.MinEffect
 	switch {
-	case *r.Before <= m.Floor && *r.After <= m.Floor:
+	case *r.Before <= m.Floor && *r.After <= m.Floor, within.Low >= 1-m.MinEffect && within.High <= 1+m.MinEffect:
 		r.Result, r.Why = Same, ""
 	case apart < m.Floor:
 		r.Why = fmt.Sprintf("smaller than the smallest change that counts (%.3g %s)", m.Floor, m.Unit)
+	case !less && !more && allowed > noisy:
+		r.Why = fmt.Sprintf("too noisy to decide: it varies by more than %g %% without a change; %d pairs of runs may decide", 100*float64(noisy), minDecidingPairs(opt.Level))
 	case !less && !more:
 		r.Why = fmt.Sprintf("no larger than two runs may differ; %d pairs of runs decide smaller changes", minDecidingPairs(opt.Level))
 	case more == (m.Better == Higher):
@@ -79,6 +94,31 @@ func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Opti
 		r.Result, r.Why = Regressed, ""
 	}
 	return true
+}
+
+// differenceOfParts returns the interval of after minus before from the quarters of each run: a t interval of the mean
+// difference. Quarters that all have the same figure show no variation, so that they give no interval.
+func differenceOfParts(name string, before, after []Run, at []int, level float64) (stats.Interval, bool) {
+	var mean, spread float64
+	for _, i := range at {
+		for k, run := range []*Run{&before[i], &after[i]} {
+			var figures []float64
+			for _, p := range run.Parts {
+				if v, ok := p[name]; ok && isValidFigure(v) {
+					figures = append(figures, v)
+				}
+			}
+			if len(figures) < Quarters-1 {
+				return stats.Interval{}, false
+			}
+			mean += float64(2*k-1) * run.Metrics[name]
+			half := studentCriticalValue(level, len(figures)-1) * standardDeviation(figures) / math.Sqrt(float64(len(figures)))
+			spread += half * half
+		}
+	}
+	n := float64(len(at))
+	mean, half := mean/n, math.Sqrt(spread)/n
+	return stats.Interval{Low: mean - half, High: mean + half}, half > 0
 }
 
 // fromParts returns the interval of the factor from the quarters of each run: a t interval of the

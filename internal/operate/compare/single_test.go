@@ -1,12 +1,15 @@
 package compare
 
 import (
-	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // alone is a run of a service with a p99 of about ms. The run drifts, its quarters show by how much, and its
@@ -118,8 +121,8 @@ func TestOneRunThatSaysNothing(t *testing.T) {
 func TestNoneAfter(t *testing.T) {
 	run := func(v float64) Run {
 		run := Run{Load: open(500), Metrics: map[string]float64{"gc_cycles_per_s": v}}
-		for range Quarters {
-			run.Parts = append(run.Parts, maps.Clone(run.Metrics))
+		for k := range Quarters {
+			run.Parts = append(run.Parts, map[string]float64{"gc_cycles_per_s": v * (1 + .05*float64(k%2))})
 		}
 		return run
 	}
@@ -130,6 +133,128 @@ func TestNoneAfter(t *testing.T) {
 	c, err = Compare([]Run{run(0)}, []Run{run(9)}, Options{})
 	if m, _ := c.Of("gc_cycles_per_s"); err != nil || m.Result != Regressed {
 		t.Errorf("%v %+v", err, m)
+	}
+}
+
+// A figure that was 0 before regressed only if there is an interval of the difference: quarters that all repeat one figure give none.
+func TestNoneBefore(t *testing.T) {
+	run := func(of float64, parts ...float64) []Run {
+		run := Run{Load: open(500), Metrics: map[string]float64{"gc_cpu_share": of}}
+		for _, v := range parts {
+			run.Parts = append(run.Parts, map[string]float64{"gc_cpu_share": v})
+		}
+		return []Run{run}
+	}
+	for name, c := range map[string]struct {
+		after  []Run
+		result string
+	}{
+		"one figure in all quarters":   {run(.042, .042, .042, .042, .042), Unclear},
+		"quarters that may be as none": {run(.042, 0, .13, 0, .04), Unclear},
+		"quarters that agree":          {run(.042, .04, .043, .041, .044), Regressed},
+		"below what counts":            {run(.004, .003, .005, .004, .004), Same},
+	} {
+		got, err := Compare(run(0, 0, 0, 0, 0), c.after, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, _ := got.Of("gc_cpu_share")
+		if m.Result != c.result || m.Low != nil || m.High != nil || (m.Result == Unclear) != (m.Why != "") {
+			t.Errorf("%s: %+v", name, m)
+		}
+		if known := m.DifferenceLow != nil && *m.DifferenceLow > m.Floor && *m.DifferenceLow < .042 && *m.DifferenceHigh > .042; known != (c.result == Regressed) {
+			t.Errorf("%s: the difference is %v to %v", name, m.DifferenceLow, m.DifferenceHigh)
+		}
+	}
+}
+
+// An interval within the smallest change that counts is no change, although two runs may differ by more.
+func TestWithinTheLeastChange(t *testing.T) {
+	run := func(v, half float64) []Run {
+		return []Run{{Load: open(500), Metrics: map[string]float64{"p50_ms": v}, Within: map[string]stats.Interval{"p50_ms": {Low: v / half, High: v * half}}}}
+	}
+	for _, c := range []struct {
+		after, half float64
+		result      string
+	}{{20.1, 1.01, Same}, {20.1, 1.1, Unclear}, {21.5, 1.01, Unclear}} {
+		got, err := Compare(run(20, c.half), run(c.after, c.half), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, _ := got.Of("p50_ms"); m.Result != c.result {
+			t.Errorf("20 to %g ms, each within a factor of %g: %s (%s)", c.after, c.half, m.Result, m.Why)
+		}
+	}
+}
+
+// Runs that vary by many times are called too noisy.
+func TestTooNoisy(t *testing.T) {
+	run := func(v float64) []Run {
+		run := Run{Load: open(500), Metrics: map[string]float64{"p99_ms": v}, Within: map[string]stats.Interval{"p99_ms": {Low: v / 1.02, High: v * 1.02}}}
+		for _, f := range []float64{.01, 100, 1, 30} {
+			run.Parts = append(run.Parts, map[string]float64{"p99_ms": v * f})
+		}
+		return []Run{run}
+	}
+	got, err := Compare(run(12), run(35), Options{})
+	if m, _ := got.Of("p99_ms"); err != nil || m.Result != Unclear || !strings.HasPrefix(m.Why, "too noisy to decide") {
+		t.Errorf("%v %+v", err, m)
+	}
+}
+
+// The metrics of --fail-on fail a comparison instead of those that do by default.
+func TestFailOn(t *testing.T) {
+	run := func(p99, rss float64) (runs []Run) {
+		for i := range 6 {
+			f := 1 + .01*float64(i%3)
+			runs = append(runs, Run{Load: open(500), Metrics: map[string]float64{"p99_ms": p99 * f, "rss_mib": rss * f}})
+		}
+		return runs
+	}
+	for _, c := range []struct{ on, want []string }{
+		{nil, []string{"p99_ms"}}, {[]string{"rss_mib"}, []string{"rss_mib"}}, {[]string{"all"}, []string{"p99_ms", "rss_mib"}}, {[]string{"none"}, nil}, {[]string{"rate"}, nil},
+	} {
+		got, err := Compare(run(10, 100), run(20, 300), Options{FailOn: c.on})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, m := range got.Regressed() {
+			names = append(names, m.Name)
+		}
+		if !slices.Equal(names, c.want) {
+			t.Errorf("--fail-on %v: %v, want %v", c.on, names, c.want)
+		}
+	}
+}
+
+// A cause that either diagnosis names is listed once, with both verdicts; one that was not asked for has none.
+func TestSetCauses(t *testing.T) {
+	verdict := func(cause, state string) diagnose.Verdict {
+		return diagnose.Verdict{Cause: cause, Subject: "shop pid 7", Verdict: state, Title: cause + " happens", Summary: state + " figure"}
+	}
+	was := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{verdict("linux.disk-sync", check.Supported), verdict("go.gc-rate", check.RuledOut), verdict("linux.futex", check.Supported)}}
+	is := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{verdict("linux.disk-sync", check.RuledOut), verdict("go.gc-rate", check.RuledOut), verdict("go.gc-rate", check.Supported)}}
+	c := new(Comparison)
+	c.SetCauses(was, is)
+	var got []string
+	for _, x := range c.Causes {
+		state := func(s *string) string {
+			if s == nil {
+				return "none"
+			}
+			return *s
+		}
+		got = append(got, x.Cause+" "+state(x.Before)+" "+state(x.After)+" "+x.AfterSummary)
+	}
+	if want := []string{"linux.disk-sync supported ruled_out ruled_out figure", "linux.futex supported none ", "go.gc-rate ruled_out supported supported figure"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if c = new(Comparison); c.Causes != nil {
+		t.Error("causes without a diagnosis")
+	}
+	if c.SetCauses(was, nil); c.Causes != nil {
+		t.Errorf("one diagnosis alone: %v", c.Causes)
 	}
 }
 

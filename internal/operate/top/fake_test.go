@@ -2,7 +2,6 @@ package top
 
 import (
 	"context"
-	"flag"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,15 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/goldentest"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata")
 
 // golden compares a text with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
+	if *goldentest.Update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +29,7 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("%s (-want +got):\n%s", name, d)
+		t.Errorf("%s differs; if the new one is right: %s\n%s", path, goldentest.Command(), d)
 	}
 }
 

@@ -32,7 +32,7 @@ type Reading struct {
 	ID    string // of the counter, always the same: "System.Runtime/cpu-usage"
 	Group string // the heading: "System.Runtime"
 	Title string // "CPU usage"
-	Unit  string // of the shown value: "%", "bytes", "bytes/s", "1/s", "count", "ms"; [figure.Of] knows them
+	Unit  string // of the shown value: "%", "bytes", "bytes/s", "1/s", "count", "ms"; [units.Of] knows them
 	Kind  Kind
 	Scale float64 // factor from the value to the unit; 0: 1
 	At    time.Time

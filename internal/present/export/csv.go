@@ -99,13 +99,14 @@ func formatMilliseconds(ns int64) string {
 	return string(out)
 }
 
-// writeRequests writes a row for each request. Mechanisms' cells, in ms, sum to the latency; they
-// are empty for requests that no ledger charges.
+// writeRequests writes a row for each request of each source. Mechanisms' cells, in ms, sum to the latency; they
+// are empty for requests that no ledger charges, and so are the same requests as other sources saw them: those are not counted.
 func (t *rows) writeRequests() error {
 	t.addCells("source", "origin", "process", "route", "began", "began_ns", "began_error_ns", "latency_ms", "outcome", "slow", "method")
 	for m := range ledger.NumMechanisms {
 		t.addCells(m.String() + "_ms")
 	}
+	t.addCells("counted")
 	if err := t.writeRow(); err != nil {
 		return err
 	}
@@ -128,6 +129,7 @@ func (t *rows) writeRequests() error {
 				t.addCells(formatMilliseconds(ns))
 			}
 		}
+		t.addCells(strconv.FormatBool(q.Charged))
 		if err := t.writeRow(); err != nil {
 			return err
 		}

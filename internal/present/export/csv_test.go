@@ -54,6 +54,9 @@ func TestRequestsSum(t *testing.T) {
 		if err != nil || strconv.FormatInt(began.UnixNano(), 10) != row["began_ns"] {
 			t.Fatalf("began %s is not %s ns", row["began"], row["began_ns"])
 		}
+		if row["counted"] != strconv.FormatBool(row["method"] != "") {
+			t.Fatalf("%s: counted %q, method %q", row["origin"], row["counted"], row["method"])
+		}
 		if row["method"] == "" {
 			bare++
 			for m := range ledger.NumMechanisms {

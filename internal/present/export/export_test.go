@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,11 +15,10 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const sick = "../../../lab/go-ballast/recorded/sick"
 
@@ -104,7 +102,7 @@ func TestGolden(t *testing.T) {
 				got = []byte(p.String())
 			}
 			golden := filepath.Join("testdata", c.file)
-			if *update {
+			if *goldentest.Update {
 				if err := os.WriteFile(golden, got, 0o644); err != nil {
 					t.Fatal(err)
 				}
@@ -114,7 +112,7 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s: differs; look at what -update changes", golden)
+				t.Errorf("%s differs; if the new one is right: %s", golden, goldentest.Command())
 			}
 		})
 	}

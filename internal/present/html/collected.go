@@ -17,14 +17,14 @@ import (
 
 // collectedView is what a garbage collector did, as viewers of GC logs show it.
 type collectedView struct {
-	N, H, Sub int
-	How       string
-	Figures   []figureView
-	Aria      string
-	SVG       template.HTML // how long pauses were; "": too few
-	Quantiles []figureView
-	Tables    []pausesView
-	Over      bool // the time line shows it over time
+	N, H, Sub  int
+	How        string
+	Figures    []figureView
+	Aria       string
+	SVG        template.HTML // histogram of pause lengths; "": too few pauses
+	Quantiles  []figureView
+	Tables     []pausesView
+	InTimeline bool // the timeline shows the collector over time
 }
 
 type figureView struct{ Title, Text, Note string }
@@ -59,11 +59,11 @@ func newCollectedView(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int
 		rows      []timeline.Pauses
 	}{{"Why GC ran, and how long each collection paused the program", "cause", c.Causes}, {"Pauses by kind", "kind", c.Kinds}} {
 		if len(x.rows) > 0 {
-			v.Tables = append(v.Tables, byName(x.title, x.of, x.rows, c))
+			v.Tables = append(v.Tables, newPausesTable(x.title, x.of, x.rows, c))
 		}
 	}
 	for _, chart := range t.Charts {
-		v.Over = v.Over || chart.ID == "heap" || chart.ID == "collected" || chart.ID == "allocation"
+		v.InTimeline = v.InTimeline || chart.ID == "heap" || chart.ID == "collected" || chart.ID == "allocation"
 	}
 	return v
 }
@@ -162,8 +162,8 @@ func (v *collectedView) addPauses(c *timeline.Collected) {
 	v.drawHistogram(c.Pauses)
 }
 
-// byName returns a table of pauses.
-func byName(title, of string, rows []timeline.Pauses, c *timeline.Collected) pausesView {
+// newPausesTable returns a table of pauses.
+func newPausesTable(title, of string, rows []timeline.Pauses, c *timeline.Collected) pausesView {
 	v := pausesView{Title: title, Of: of}
 	var all, these int64
 	for _, ns := range c.Pauses {

@@ -1,6 +1,6 @@
 // Package html renders a diagnosis as one page that holds all it shows: it opens
 // from disk, fetches nothing, and gives the answer first.
-// Its words and figures are those of the terminal ([sentence], [figure]); what only
+// Its words and figures are those of the terminal ([sentence], [units]); what only
 // a picture can show is drawn by the scripts of package app from the diagnosis'
 // timeline.
 //

@@ -43,11 +43,11 @@ func Tried(r *experiment.Result) string {
 }
 
 // listMetrics names the metrics that satisfy is, with their changes.
-func listMetrics(c *compare.Comparison, is func(*compare.Result) bool) string {
+func listMetrics(c *compare.Comparison, match func(*compare.Result) bool) string {
 	var all []string
 	for i := range c.Metrics {
 		m := &c.Metrics[i]
-		if !is(m) {
+		if !match(m) {
 			continue
 		}
 		change := Changed(m)

@@ -22,6 +22,7 @@ type Comparison struct {
 	Threshold string
 	Why       string
 	Source    string
+	Margin    string // [Margin]
 }
 
 // Steps returns all questions of a verdict in their order; a diagnosis by a version that did not keep
@@ -42,7 +43,7 @@ func Steps(v *diagnose.Verdict) (out []Step) {
 				s.Answer = Outcome(v.Verdict) + ": " + v.Decision.Says
 			}
 			for j := range x.Compared {
-				s.Compared = append(s.Compared, newComparison(&x.Compared[j]))
+				s.Compared = append(s.Compared, newComparison(v.Cause, &x.Compared[j]))
 			}
 		}
 		out = append(out, s)
@@ -50,9 +51,9 @@ func Steps(v *diagnose.Verdict) (out []Step) {
 	return out
 }
 
-func newComparison(x *check.Compared) Comparison {
+func newComparison(cause string, x *check.Compared) Comparison {
 	of := check.Threshold{Unit: x.Unit}
-	c := Comparison{Name: x.Name, Relation: "<", Threshold: of.Of(x.Threshold), Why: x.Of.Why, Source: x.Of.Source}
+	c := Comparison{Name: x.Name, Relation: "<", Threshold: of.Of(x.Threshold), Why: x.Of.Why, Source: x.Of.Source, Margin: Margin(cause, x.Of)}
 	switch {
 	case x.Figure == nil:
 		c.Figure, c.Relation = "unknown", "/"

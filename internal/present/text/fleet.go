@@ -33,7 +33,7 @@ func (o Options) Fleet(w io.Writer, r *fleet.Report) error {
 	p.writeBlank()
 	p.fleetCauses(r)
 	p.fleetServices(r)
-	p.unlikePeers(r.Unlike)
+	p.writeOutliers(r.Unlike)
 	p.fleetVersions(r.Versions)
 	p.fleetChanges(r.Changes)
 	p.slowestHosts(r)
@@ -116,8 +116,8 @@ func (p *page) writeRest(n int, one string) {
 	}
 }
 
-// unlikePeers writes in what each unlike host differs from its peers.
-func (p *page) unlikePeers(all []fleet.Unlike) {
+// writeOutliers writes in what each unlike host differs from its peers.
+func (p *page) writeOutliers(all []fleet.Unlike) {
 	var lines []string
 	for _, u := range all[:min(len(all), mostRanked)] {
 		text := fmt.Sprintf("%s: %s has %s of slow time per 1,000 requests; the median of %s is %s", u.Host, nameOrNone(u.Service), formatSeconds(u.Rate), units.Plural(u.Of, "host"), formatSeconds(u.Peers))

@@ -77,7 +77,7 @@ func (p *page) writeCompared(c sentence.Comparison) {
 	}
 }
 
-// writeThresholds writes the reason and the source of each threshold.
+// writeThresholds writes the reason and the source of each threshold, and where other recordings lie.
 func (p *page) writeThresholds(all []sentence.Comparison) {
 	if len(all) == 0 {
 		return
@@ -90,6 +90,9 @@ func (p *page) writeThresholds(all []sentence.Comparison) {
 	}
 	for _, c := range all {
 		text := fmt.Sprintf("%s: %s [%s]", c.Name, c.Why, c.Source)
+		if c.Margin != "" {
+			text += "; " + c.Margin
+		}
 		for i, l := range p.wrapText(text, column+4) {
 			lead := ""
 			if i == 0 {

@@ -1,5 +1,5 @@
-// Deed-box keeps deeds as small databases do: what a page was is written to a journal, which is
-// synced, then the page is written and synced, and the journal is removed. One transaction at a time.
+// Deed-box keeps deeds as small databases do. A transaction writes the old page to a journal and syncs it, writes and syncs the
+// new page, and removes the journal. Transactions run one at a time.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const pageSize = 4096
 
-// box is one file of pages, with a journal beside it while a page is changed.
+// box is a file of pages, with a journal beside it during a change.
 type box struct {
 	mu     sync.Mutex
 	pages  *os.File

@@ -1,5 +1,5 @@
-// Command event-fanout publishes events of a delivery service (chi). Who asks for the state
-// of a parcel is subscribed for as long as it takes; each event goes to all subscribers.
+// Command event-fanout publishes events of a delivery service (chi). A request for the state
+// of a parcel subscribes to its events while it runs; each event goes to all subscribers.
 package main
 
 import (

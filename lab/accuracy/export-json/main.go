@@ -1,4 +1,4 @@
-// Command export-json exports what a customer ordered in all years (gorilla/mux).
+// Command export-json exports all orders of a customer (gorilla/mux).
 package main
 
 import (

@@ -1,24 +1,24 @@
 package threadpool
 
-// gateThread is the thread of .NET's pool that adds threads when work does not get on,
-// and from 6 on when threads say that they wait for a task:
+// gateThread is the thread of .NET's pool that adds threads if queued work makes no progress, and from .NET 6 on if threads
+// report that they wait for a task:
 // https://github.com/dotnet/coreclr/blob/release/3.1/src/vm/win32threadpool.cpp (GateThreadStart),
 // https://github.com/dotnet/runtime/blob/main/src/libraries/System.Private.CoreLib/src/System/Threading/PortableThreadPool.GateThread.cs
-// and PortableThreadPool.Blocking.cs. The memory rule of the latter is left out: it
-// matters where 80 % of the memory are in use.
+// and PortableThreadPool.Blocking.cs. The latter's memory rule is left out: it
+// matters only if 80 % of the memory is in use.
 type gateThread struct {
-	sleep      int32 // its number: a wake-up for an earlier one is void
-	signaled   bool  // it was woken
-	activities int64 // tick of the last periodic ones
-	periodic   bool  // they are due after this sleep
+	sleep      int32 // number of the current sleep: a wake-up for an earlier one is ignored
+	signaled   bool  // woken before the sleep ended
+	activities int64 // tick of the last periodic activities
+	periodic   bool  // periodic activities are due after this sleep
 
 	pending      pendingAdjustment
 	waits        int   // threads that wait for a task
-	added        int   // to the goal, for them
-	delay, since int64 // until one more may be added, and the tick it counts from; 0: none
-	elapses      bool  // with this sleep
+	added        int   // threads added to the goal for those waits
+	delay, since int64 // time until one more thread may be added, and the tick it counts from; 0: no delay
+	elapses      bool  // the delay ends with this sleep
 
-	busy, measured int64 // for the CPU in use
+	busy, measured int64 // CPU time and tick at the last measurement of the CPU in use
 }
 
 type pendingAdjustment uint8
@@ -32,9 +32,9 @@ const (
 // The runtime's constants.
 const (
 	gatePeriod   = 500 * millisecond
-	delayStep    = 25 * millisecond // for each so many threads as there are processors
+	delayStep    = 25 * millisecond // for each added batch of as many threads as there are processors
 	longestDelay = 250 * millisecond
-	delayLate    = 4 * millisecond // what a delay takes longer: 254 ms for 250 in a recording of .NET 10
+	delayLate    = 4 * millisecond // how much longer a delay takes: 254 ms instead of 250 in a recording of .NET 10
 )
 
 func (r *run) sleepGate() {
@@ -87,7 +87,7 @@ func (r *run) wakeGate(sleep int32) {
 	r.sleepGate()
 }
 
-// addIfStarved adds a thread when no thread asked for work for too long.
+// addIfStarved adds a thread if for too long no thread asked for work.
 func (r *run) addIfStarved(now int64) {
 	long := int64(gatePeriod)
 	if r.cpu >= cpuLow {
@@ -124,7 +124,7 @@ func (r *run) adjustForWaits(elapsed bool) (delay int64) {
 	case r.goal == wanted:
 		return 0
 	case r.goal > wanted:
-		// What was added for other reasons stays.
+		// Threads that were added for other reasons stay.
 		d := min(r.goal-wanted, g.added)
 		if d > 0 {
 			g.added -= d
@@ -183,7 +183,7 @@ func (r *run) threadUnblocked() {
 	}
 }
 
-// sampleClimb lets hill climbing take a sample, when it is time.
+// sampleClimb lets hill climbing take a sample if one is due.
 func (r *run) sampleClimb() {
 	now := r.tickCount()
 	if now-r.climbed < r.climbNext || r.working > r.goal || r.gate.pending != pendingNone {

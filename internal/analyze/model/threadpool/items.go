@@ -1,6 +1,6 @@
 package threadpool
 
-// A request is several work items, all in one queue: what arrived at its socket, the
+// itemKind is what a work item does. A request is several work items, all in one queue: what arrived at its socket, the
 // input queue of its connection, the request itself, and the output queue that writes
 // the answer. Each stands behind all that came before it, which is why a starved pool
 // answers next to nothing even after operations are complete. So it is in Kestrel on
@@ -9,12 +9,12 @@ package threadpool
 type itemKind uint8
 
 const (
-	itemSocket  itemKind = iota // something arrived at the socket of connection n; from 6 on at any
-	itemIO                      // the input and output queue n
+	itemSocket  itemKind = iota // before .NET 6: data arrived at the socket of connection n; from 6 on: at any connection's socket
+	itemIO                      // run what waits in input and output queue n
 	itemRequest                 // the request of connection n, until it waits
-	itemTimers                  // fire what is due in timer queue n
-	itemTimer                   // the timer of connection n: its operation is complete
-	itemReply                   // the reply connection n waits for is at a socket: the same
+	itemTimers                  // fire the due timers of timer queue n
+	itemTimer                   // the timer of connection n fired: its operation is complete
+	itemReply                   // the reply that connection n waits for arrived: its operation is complete
 )
 
 type item struct {
@@ -44,13 +44,13 @@ func (f *fifo) take() (i item, ok bool) {
 
 func (f *fifo) len() int { return len(f.items) - f.head }
 
-// turn is how long a thread has been taking work without asking for more.
+// turn is a thread's time since it last asked the pool for work.
 type turn struct {
 	since int64 // tick
 	fresh bool  // it asks now
 }
 
-// burst is what a thread computes, and then does.
+// burst is CPU time that a thread needs (ns), and the item that it finishes then.
 type burst struct {
 	left   int64
 	item   item
@@ -58,12 +58,12 @@ type burst struct {
 	turn   turn
 }
 
-// quantum is ThreadPoolWorkQueue.DispatchQuantumMs: after it a thread asks anew, which
+// quantum is ThreadPoolWorkQueue.DispatchQuantumMs: after it a thread asks for work again, which
 // the gate thread takes for progress.
 const quantum = 30 * millisecond
 
-// queues: before 6 timers are items of the runtime's own; then there is a queue that is
-// asked first, from 7 on for sockets, too.
+// timerItems returns the queue of timers' items: the runtime's native queue before .NET 6, from 6 on the urgent queue,
+// which is taken from first.
 func (r *run) timerItems() *fifo {
 	if r.hasPortablePool() {
 		return &r.urgent
@@ -71,6 +71,7 @@ func (r *run) timerItems() *fifo {
 	return &r.native
 }
 
+// socketItems returns the queue of sockets' items: the urgent queue from .NET 7 on, the global one before.
 func (r *run) socketItems() *fifo {
 	if r.release >= 7 {
 		return &r.urgent
@@ -85,7 +86,7 @@ func (r *run) putItem(q *fifo, i item) {
 	r.wakeThread()
 }
 
-// wakeThread asks for another thread: before 7 for as many as there are processors, then for one
+// wakeThread asks for more threads: before .NET 7 for as many as there are processors, from 7 on for one
 // at a time. A thread that finds work asks again.
 func (r *run) wakeThread() {
 	most := r.c.Cores
@@ -129,12 +130,12 @@ func (r *run) runNextItem(t turn) {
 	r.scheduleBurst(b)
 }
 
-// dequeueItem is ThreadPoolWorkQueue.Dequeue, and before 6 the choice between the managed and the
-// runtime's own items before it
+// dequeueItem is ThreadPoolWorkQueue.Dequeue, preceded before .NET 6 by the choice between managed and
+// native items
 // (https://github.com/dotnet/coreclr/blob/release/3.1/src/vm/threadpoolrequest.cpp).
 func (r *run) dequeueItem(t *turn) (i item, ok bool) {
 	expired := r.tickCount()-t.since >= quantum
-	if t.fresh || expired && r.release != 6 { // 6 goes on in its loop and tells nobody
+	if t.fresh || expired && r.release != 6 { // 6 goes on in its loop without asking
 		*t = turn{since: r.tickCount(), fresh: true}
 		r.dequeued = r.tickCount()
 	}
@@ -156,13 +157,13 @@ func (r *run) dequeueItem(t *turn) (i item, ok bool) {
 	return r.urgent.take()
 }
 
-// takeNative: a thread that asks takes managed items for a quantum, or one of the
-// runtime's own; the two are taken by turns.
+// takeNative takes items before .NET 6: a thread that asks takes managed items for a quantum, or one native item;
+// the two alternate.
 func (r *run) takeNative(t *turn) (i item, ok bool) {
 	if t.fresh && r.nativeTurn {
 		if i, ok = r.native.take(); ok {
 			r.nativeTurn = false
-			return i, true // and it asks anew
+			return i, true // and it asks again
 		}
 	}
 	if i, ok = r.global.take(); ok {
@@ -196,8 +197,7 @@ func (r *run) endIdleThreads() {
 	}
 }
 
-// halfRequestCPU returns half of what a request computes itself (ns), beside its items: before it
-// waits, or after.
+// halfRequestCPU returns the CPU time (ns) that a request's own code needs before its wait, and the same after it.
 func (r *run) halfRequestCPU() int64 { return max(0, int64(r.c.CPU*1e9)-5*smallItem) / 2 }
 
 func (r *run) scheduleBurst(b burst) {
@@ -283,7 +283,7 @@ func (r *run) receiveRequest(conn int32) {
 	}
 }
 
-// queueAction leaves something to the input and output queue of a connection.
+// queueAction adds an action to the input and output queue of a connection.
 func (r *run) queueAction(a ioAction) {
 	n := int(a.conn) % len(r.io)
 	q := &r.io[n]
@@ -294,7 +294,7 @@ func (r *run) queueAction(a ioAction) {
 	}
 }
 
-// passOn does what waits in an input and output queue.
+// passOn runs the actions that wait in an input and output queue.
 func (r *run) passOn(n int32) {
 	q := &r.io[n]
 	actions := q.actions

@@ -77,12 +77,12 @@ func (p *Process) Standing() int { return Count(p.Waiting()) }
 // Waiting are the groups of threads of the pool that stand still, the largest first.
 func (p *Process) Waiting() []threads.Group { return p.groupsWhere(p.standsStill) }
 
-func (p *Process) groupsWhere(is func(threadstack.View) bool) (out []threads.Group) {
+func (p *Process) groupsWhere(match func(threadstack.View) bool) (out []threads.Group) {
 	if p.Worst == nil {
 		return nil
 	}
 	for _, g := range p.Worst.Groups {
-		if g.Pool > 0 && is(g.View) {
+		if g.Pool > 0 && match(g.View) {
 			out = append(out, g)
 		}
 	}

@@ -13,17 +13,17 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// Hint is what is known of a recording beside its content.
+// Hint is what the caller knows of a recording's content.
 type Hint struct {
-	Lines   bool // text of foreign programs
+	Lines   bool // text that other programs wrote
 	Threads bool // thread dumps, with thread names in quotes
 }
 
-// Filter removes the secrets from one recording, which it gets piece by piece. The zero value is ready for a recording without a hint.
+// Filter removes the secrets from one recording, which it gets in pieces. Its zero value is for a recording without a hint.
 type Filter struct {
 	Hint Hint
 	Seen *redact.Seen // texts that other recordings of the same process have, too; may be nil
-	head []byte       // until the kind is known
+	head []byte       // held back until the kind is known
 	to   cleaner
 }
 
@@ -33,14 +33,14 @@ type cleaner interface {
 	cleanRest() []byte
 }
 
-// enough is the number of bytes that identify a recording.
-const enough = 16
+// headSize is the number of bytes that identify the kind of a recording.
+const headSize = 16
 
 // Next takes the next piece, and returns what can be stored so far.
 func (f *Filter) Next(p []byte) []byte {
 	if f.to == nil {
 		f.head = append(f.head, p...)
-		if len(f.head) < enough {
+		if len(f.head) < headSize {
 			return nil
 		}
 		p = f.chooseCleaner()
@@ -48,7 +48,7 @@ func (f *Filter) Next(p []byte) []byte {
 	return f.to.cleanPiece(p)
 }
 
-// End returns what was held back.
+// End returns the rest, which Next held back.
 func (f *Filter) End() []byte {
 	if f.to != nil {
 		return f.to.cleanRest()
@@ -95,7 +95,7 @@ func All(b []byte, hint Hint) []byte {
 // longestLine is the length at which an unfinished line is scanned.
 const longestLine = 256 << 10
 
-// text cleans our own text about a service, such as its counters.
+// text cleans text that unstall wrote about a service, such as its counters.
 type text struct {
 	hint    Hint
 	secrets redact.Text

@@ -6,13 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/redact"
 )
 
-// trace cleans an execution trace. From Go 1.22 on it is batches, with all texts in string tables; before, it is events, some of which have
+// trace cleans an execution trace. From Go 1.22 on a trace is batches with all texts in string tables; before, it is events, some with
 // a text. https://go.dev/src/internal/trace/tracev2/events.go
 type trace struct {
 	piece func([]byte) int // cleans the piece at the beginning and returns its length, see overwriteBatch
 	held  []byte
 	begun bool
-	rest  cleaner // after the last valid piece
+	rest  cleaner // cleans what follows the last valid piece
 	out   []byte
 }
 

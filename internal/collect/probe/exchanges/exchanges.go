@@ -18,7 +18,7 @@
 // name. The kernel does not report that a UDP socket was closed, so a query without an answer is given up after 10 s.
 //
 // The package's opinion: on a connection exchanges follow one another, as in HTTP/1 and in the protocols of databases. In another protocol
-// than HTTP/2 with several exchanges at once (pipelines), a line covers the transfers between two rests; the format says so. If frames cannot
+// than HTTP/2 with several exchanges at once (pipelines), a line covers the transfers between two pauses of the connection; the format says so. If frames cannot
 // be followed, requests are counted and not guessed.
 package exchanges
 

@@ -27,7 +27,7 @@ const mostTurns = 1 << 10
 // turning are the numbers of the kernel's functions that bound a loop (Linux 6.4), 0 unknown: frames are not followed then.
 type turning struct{ begin, next, end uint32 }
 
-func turningOf(t *tracepoint.Types) (x turning) {
+func turningOf(t *tracepoint.KernelTypes) (x turning) {
 	x.begin, _ = t.ID(tracepoint.Function("bpf_iter_num_new"))
 	x.next, _ = t.ID(tracepoint.Function("bpf_iter_num_next"))
 	x.end, _ = t.ID(tracepoint.Function("bpf_iter_num_destroy"))

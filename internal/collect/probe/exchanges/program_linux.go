@@ -54,12 +54,12 @@ func neededTypes() []tracepoint.Type {
 	return []tracepoint.Type{tracepoint.Struct("sock"), tracepoint.Struct("sock_common"), tracepoint.Struct("pt_regs"),
 		tracepoint.Struct("unix_sock"), tracepoint.Struct("unix_address"), tracepoint.Struct("pid"),
 		tracepoint.Function("bpf_iter_num_new"), tracepoint.Function("bpf_iter_num_next"), tracepoint.Function("bpf_iter_num_destroy"),
-		tracepoint.At(sending), tracepoint.At(receiving), tracepoint.At(arriving), tracepoint.At(ending)}
+		tracepoint.Tracepoint(sending), tracepoint.Tracepoint(receiving), tracepoint.Tracepoint(arriving), tracepoint.Tracepoint(ending)}
 }
 
 // readLayout reads the layout from the kernel's types. goroutines asks for the register of the
 // goroutine too, which only processes of Go have.
-func readLayout(t *tracepoint.Types, goroutines bool) (l layout, err error) {
+func readLayout(t *tracepoint.KernelTypes, goroutines bool) (l layout, err error) {
 	member := func(of, name string) int16 {
 		at, _, e := t.Member(of, name)
 		err = errors.Join(err, e)

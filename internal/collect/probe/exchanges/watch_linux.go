@@ -77,7 +77,7 @@ func startWatching(pid int) (w *watching, err error) {
 		return nil, fmt.Errorf("%w: %w", tracepoint.ErrNoTypes, err)
 	}
 	defer t.Close()
-	if err := errors.Join(t.Known(sending), t.Known(receiving), t.Known(arriving), t.Known(ending)); err != nil {
+	if err := errors.Join(t.RequireTracepoint(sending), t.RequireTracepoint(receiving), t.RequireTracepoint(arriving), t.RequireTracepoint(ending)); err != nil {
 		return nil, errOld
 	}
 	l, err := readLayout(t, keepsGoroutine(pid))

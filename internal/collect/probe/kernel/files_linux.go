@@ -22,8 +22,8 @@ const mappedFiles = 1 << 24
 // fileLayout is where the kernel keeps the file of a page.
 type fileLayout struct{ mapping, host, inode int16 }
 
-func fileOffsets(t *tracepoint.Types) (l fileLayout, err error) {
-	if err := t.Known(filling); err != nil {
+func fileOffsets(t *tracepoint.KernelTypes) (l fileLayout, err error) {
+	if err := t.RequireTracepoint(filling); err != nil {
 		return l, err
 	}
 	for _, m := range []struct {

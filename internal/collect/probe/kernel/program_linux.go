@@ -24,7 +24,7 @@ type callRegisters struct {
 }
 
 // readLayout reads the layout from the kernel's description of its types.
-func readLayout(t *tracepoint.Types) (l layout, err error) {
+func readLayout(t *tracepoint.KernelTypes) (l layout, err error) {
 	member := func(of string, names ...string) (at int16, size uint32) {
 		at, size, e := t.Member(of, names...)
 		err = errors.Join(err, e)
@@ -44,9 +44,9 @@ func readLayout(t *tracepoint.Types) (l layout, err error) {
 // neededTypes returns the types and tracepoints that the programs need.
 func neededTypes() []tracepoint.Type {
 	all := []tracepoint.Type{tracepoint.Struct("task_struct"), tracepoint.Struct("pt_regs"), tracepoint.Struct("folio"), tracepoint.Struct("address_space"), tracepoint.Struct("inode"),
-		tracepoint.At(switching), tracepoint.At(waking), tracepoint.At(filling)}
+		tracepoint.Tracepoint(switching), tracepoint.Tracepoint(waking), tracepoint.Tracepoint(filling)}
 	for _, x := range spans {
-		all = append(all, tracepoint.At(x.begin), tracepoint.At(x.end))
+		all = append(all, tracepoint.Tracepoint(x.begin), tracepoint.Tracepoint(x.end))
 	}
 	return all
 }

@@ -59,7 +59,7 @@ type spanning struct {
 }
 
 // openSpans switches on the spans that this kernel has tracepoints for. Long spans of threads go into the ring of waits.
-func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err error) {
+func openSpans(pid int, t *tracepoint.KernelTypes, ring *ebpf.Map) (s *spanning, err error) {
 	s = &spanning{last: make([][2]uint64, len(spans)), on: make([]bool, len(spans))}
 	if s.begun, err = ebpf.NewMap(&ebpf.MapSpec{Name: "unstall_begun", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 8, MaxEntries: pendingSpans}); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err e
 		return nil, err
 	}
 	for i, x := range spans {
-		if err := errors.Join(t.Known(x.begin), t.Known(x.end)); err != nil {
+		if err := errors.Join(t.RequireTracepoint(x.begin), t.RequireTracepoint(x.end)); err != nil {
 			s.missing = append(s.missing, probe.Lack{What: x.what, Why: err.Error(), Do: "a newer kernel, or one configured with it"})
 			continue
 		}
@@ -86,7 +86,7 @@ func openSpans(pid int, t *tracepoint.Types, ring *ebpf.Map) (s *spanning, err e
 	return s, nil
 }
 
-func (s *spanning) attachProgram(t *tracepoint.Types, at string, p asm.Instructions) error {
+func (s *spanning) attachProgram(t *tracepoint.KernelTypes, at string, p asm.Instructions) error {
 	prog, err := tracepoint.Load("unstall_"+at, at, t, p)
 	if err != nil {
 		return err

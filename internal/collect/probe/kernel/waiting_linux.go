@@ -144,7 +144,7 @@ func openWaiting(pid int) (w *waiting, err error) {
 }
 
 // openWaking switches on what notes when threads can run again.
-func (w *waiting) openWaking(t *tracepoint.Types, l layout) error {
+func (w *waiting) openWaking(t *tracepoint.KernelTypes, l layout) error {
 	wakes, err := tracepoint.Load("unstall_wake", waking, t, w.buildWokenProgram(l))
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func (w *waiting) openWaking(t *tracepoint.Types, l layout) error {
 }
 
 // openFilling switches on what notes of which file a page is that a thread reads.
-func (w *waiting) openFilling(t *tracepoint.Types) error {
+func (w *waiting) openFilling(t *tracepoint.KernelTypes) error {
 	l, err := fileOffsets(t)
 	if err != nil {
 		return err

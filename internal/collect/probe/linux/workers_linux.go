@@ -15,8 +15,8 @@ import (
 type workers struct {
 	process *process
 	files   map[int]*openFiles // of each worker
-	told    map[int]string     // the last written meaning of a number, for any worker
-	polled  map[string]string  // the same for addresses
+	told    map[int]string     // by descriptor: the meaning last written, for any worker
+	polled  map[string]string  // by address of a pollfd: the meaning last written, for any worker
 }
 
 func newWorkers(p *process) *workers {
@@ -42,8 +42,8 @@ func (w *workers) eachWorker(each func(pid int)) error {
 	return nil
 }
 
-// writeArgument is [openFiles.writeArgument] for a worker. Descriptor numbers are each worker's own, so a number that another worker had is
-// written anew.
+// writeArgument is [openFiles.writeArgument] for a worker. Each worker has its own descriptors, so a number is written again if it means
+// something else than it last did in any worker.
 func (w *workers) writeArgument(out []byte, pid int, call []byte) []byte {
 	d := w.files[pid]
 	if d == nil {
@@ -67,8 +67,8 @@ func (w *workers) writeArgument(out []byte, pid int, call []byte) []byte {
 
 func (w *workers) forgetWorker(pid int) { delete(w.files, pid) }
 
-// polledDescriptor returns the descriptor that a call of poll or ppoll waits for, if it waits for only one, as clients of databases wait for
-// an answer. It is the first field of struct pollfd, in the caller's memory.
+// polledDescriptor returns the descriptor that a call of poll or ppoll waits for, if it waits for only one, as clients of databases do for
+// an answer. The descriptor is the first field of struct pollfd in the caller's memory.
 func polledDescriptor(pid int, call []byte) (address string, fd int32, ok bool) {
 	f := strings.Fields(string(call))
 	if len(f) < 3 || f[0] != strconv.Itoa(unix.SYS_PPOLL) && f[0] != pollNumber || f[2] != "0x1" {

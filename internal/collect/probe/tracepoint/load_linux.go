@@ -20,10 +20,10 @@ type Program struct {
 }
 
 // Load loads a program for a tracepoint. It does not run yet.
-func Load(name, at string, t *Types, p asm.Instructions) (*Program, error) {
-	id, ok := t.ID(At(at))
+func Load(name, at string, t *KernelTypes, p asm.Instructions) (*Program, error) {
+	id, ok := t.ID(Tracepoint(at))
 	if !ok {
-		return nil, t.Known(at)
+		return nil, t.RequireTracepoint(at)
 	}
 	fd, err := LoadCode(name, unix.BPF_PROG_TYPE_TRACING, unix.BPF_TRACE_RAW_TP, id, 0, p)
 	if err != nil {

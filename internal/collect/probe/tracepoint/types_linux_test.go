@@ -10,7 +10,7 @@ const switching = "sched_switch"
 
 // asked are types of different kinds.
 func asked() []Type {
-	return []Type{Struct("task_struct"), Struct("pt_regs"), Struct("address_space"), Struct("inode"), Function("bpf_iter_num_new"), At(switching)}
+	return []Type{Struct("task_struct"), Struct("pt_regs"), Struct("address_space"), Struct("inode"), Function("bpf_iter_num_new"), Tracepoint(switching)}
 }
 
 // What is read of the kernel's types is what a library that reads all of them says.
@@ -44,7 +44,7 @@ func TestTypes(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, err := spec.TypeID(trace)
-	if id, ok := types.ID(At(switching)); err != nil || !ok || id != uint32(want) {
+	if id, ok := types.ID(Tracepoint(switching)); err != nil || !ok || id != uint32(want) {
 		t.Errorf("%s is type %d, want %d, %v", switching, id, want, err)
 	}
 	var loop *btf.Func
@@ -54,7 +54,7 @@ func TestTypes(t *testing.T) {
 			t.Errorf("bpf_iter_num_new is function %d, want %d, %v", id, want, err)
 		}
 	}
-	if types.Known("no_such_tracepoint") == nil {
+	if types.RequireTracepoint("no_such_tracepoint") == nil {
 		t.Error("a tracepoint that does not exist is known")
 	}
 	if _, _, err := types.Member("task_struct", "never"); err == nil {

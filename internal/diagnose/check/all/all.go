@@ -68,6 +68,7 @@ var Causes = []check.Check{
 	linux.DiskSync,
 	linux.DiskBusy,
 	linux.Softirq,
+	linux.ConntrackFull, // before connections that wait because of it
 	linux.Futex,
 	linux.PageFaults,
 	service.AcceptQueue, // where nothing within the service explains late acceptance

@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
 )
 
@@ -34,12 +35,12 @@ var noThreshold = map[string]string{
 	"jvm.reserve": "a factor for advice", "jvm.ahead": "a bound of advice", "jvm.earliest": "a bound of advice", "jvm.atHalf": "advice where nothing tells", "jvm.larger": "a factor for advice", "service.aboutOne": "how a number of calls is written", "service.stormSecond": "the length of a step", "jvm.moreHeap": "a factor for advice",
 	"jvm.enlarged": "a factor for advice", "jvm.regions": "how G1 sizes its regions", "jvm.leastRegion": "how G1 sizes its regions", "jvm.mostRegion": "how G1 sizes its regions", "jvm.mostRegion18": "how G1 sizes its regions",
 	"jvm.answered": "how long a dump takes to be written", "jvm.inTitle": "the length of a title", "jvm.paceOf": "a quantile", "service.nearlyNone": "a factor for advice", "service.noGap": "how samples are joined",
-	"linux.silence": "the scheduler's slice", "linux.cell": "the resolution of a raster", "check.leastShown": "how a share is written", "redis.oneEach": "how a rate is written", "redis.rarer": "how a rate is written", "check.spell": "the length of a step", "check.AMinute": "the length of a stretch", "linux.page": "the size of a page", "linux.ofFault": "the part of a fault that a profile sees",
+	"linux.silence": "the scheduler's slice", "linux.cell": "the resolution of a raster", "check.leastShown": "how a share is written", "redis.oneEach": "how a rate is written", "redis.rarer": "how a rate is written", "check.useWindow": "the length of a step", "check.AMinute": "the length of a stretch", "linux.page": "the size of a page", "linux.ofFault": "the part of a fault that a profile sees",
 	"jvm.besideHeap": "a factor for advice", "dotnet.usualLimit": "a default of ASP.NET", "redis.costs": "an estimate of a cost",
 }
 
-// TestEveryThresholdIsDeclared requires of each threshold a name, a unit, a reason and a source, and of each check that it lists those that
-// it compares with.
+// TestEveryThresholdIsDeclared requires of each threshold a name of its own, a unit, a reason and a source, and of each check that it lists
+// those that it compares with.
 func TestEveryThresholdIsDeclared(t *testing.T) {
 	units := []string{"1", "count", "threads", "times", "CPUs", "s", "ns", "1/s", "bytes", "bytes/s"}
 	for _, k := range all.Causes {
@@ -50,8 +51,11 @@ func TestEveryThresholdIsDeclared(t *testing.T) {
 			if len(x.Name) < 10 || len(x.Why) < 5 || x.Source == "" || !slices.Contains(units, x.Unit) {
 				t.Errorf("%s: a name, a unit, a reason or a source is missing: %+v", k.ID, x)
 			}
-			if slices.Contains(k.Thresholds[:i], x) {
-				t.Errorf("%s lists %q twice", k.ID, x.Name)
+			if slices.Contains([]string{check.Judgement, "arithmetic", "M/M/1", "Poisson", "binomial error", "Poisson error"}, x.Source) {
+				t.Errorf("%s: the source of %q names only a kind: give the formula, or what was weighed against what", k.ID, x.Name)
+			}
+			if slices.ContainsFunc(k.Thresholds[:i], func(y check.Threshold) bool { return y.Name == x.Name }) {
+				t.Errorf("%s has two thresholds of the name %q", k.ID, x.Name)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 var moreMet = check.Threshold{Name: "how much higher the odds are of slow time beside background collections", Value: 2, Unit: "times",
-	Why: "by chance slow time lies beside them as often as any time", Source: "judgement"}
+	Why: "by chance slow time lies beside them as often as any time", Source: "arithmetic: half of the slow time beside them is then more than chance (1 − 1/2)"}
 
 // excessDuringLargeGC returns by how much (ns) each slow request exceeds its route's other
 // requests while gen 2 was collected in the background for large objects, or while requests that
@@ -25,7 +25,7 @@ func (g *collector) excessDuringLargeGC(v *check.Verdict) []int64 {
 		return nil
 	}
 	var ran metrics.Spans
-	for _, x := range g.selectCollections(forLarge) {
+	for _, x := range g.selectCollections(isForLarge) {
 		if x.Kind == evidence.CollectionBackground {
 			ran = ran.Add(x.From, x.To)
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// collector is a case's collector with all that its events tell, over the time of the requests where there are any.
+// collector is a case's collector with everything that its events record, over the time of the requests if there are any.
 type collector struct {
 	*metrics.Collector
 	gc  *metrics.DotnetGC
 	who *metrics.Allocations // nil: allocations were not recorded
 	c   *check.Case
 
-	of []int // by pause: the collection it was for; -1 none
+	collectionByPause []int // by pause: the collection it was for; -1 none
 }
 
 // collectorOf returns the case's collector, nil if its collections were not watched.
@@ -35,7 +35,7 @@ func collectorOf(c *check.Case) *collector {
 		}
 		x := &collector{Collector: g, gc: gc, who: metrics.ReadAllocations(c.Bundle, c.Subject, threadstack.Dotnet), c: c}
 		for _, p := range g.Pauses {
-			x.of = append(x.of, x.collectionOf(p))
+			x.collectionByPause = append(x.collectionByPause, x.collectionOf(p))
 		}
 		return x
 	})
@@ -57,20 +57,20 @@ func (g *collector) collectionOf(p metrics.Pause) int {
 	return -1
 }
 
-// pausesOf returns the pauses of those collections for which is returns true.
-func (g *collector) pausesOf(is func(*metrics.Collection) bool) (out metrics.Pauses) {
+// pausesOf returns the pauses of the collections that match.
+func (g *collector) pausesOf(match func(*metrics.Collection) bool) (out metrics.Pauses) {
 	for i, p := range g.Pauses {
-		if n := g.of[i]; n >= 0 && is(&g.gc.Collections[n]) {
+		if n := g.collectionByPause[i]; n >= 0 && match(&g.gc.Collections[n]) {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// selectCollections returns the collections for which is returns true.
-func (g *collector) selectCollections(is func(*metrics.Collection) bool) (out []*metrics.Collection) {
+// selectCollections returns the collections that match.
+func (g *collector) selectCollections(match func(*metrics.Collection) bool) (out []*metrics.Collection) {
 	for i := range g.gc.Collections {
-		if c := &g.gc.Collections[i]; is(c) {
+		if c := &g.gc.Collections[i]; match(c) {
 			out = append(out, c)
 		}
 	}
@@ -87,12 +87,12 @@ const (
 	noLargeSpace = "out of space for large objects"
 )
 
-func forLarge(c *metrics.Collection) bool {
+func isForLarge(c *metrics.Collection) bool {
 	return !c.Induced && (c.Reason == largeReason || c.Reason == noLargeSpace)
 }
 
 // isOrdinary reports whether a collection was caused by the allocation of small objects.
-func isOrdinary(c *metrics.Collection) bool { return !c.Induced && !forLarge(c) }
+func isOrdinary(c *metrics.Collection) bool { return !c.Induced && !isForLarge(c) }
 
 func isOrdinaryGen2(c *metrics.Collection) bool {
 	return isOrdinary(c) && c.Generation == evidence.Gen2
@@ -116,9 +116,8 @@ func unwatchedVerdict(c *check.Case) check.Verdict {
 		Needs: []check.Need{{What: "GC events", Command: "unstall record PID"}, {What: "or", Command: "dotnet-trace collect -p PID --profile gc-verbose"}}}
 }
 
-// judgePauses judges the cost of collections by the policy that all collectors share: [check.Case.JudgePauses]. What is their
-// name: "induced collections"; stalled is how long (ns) each slow request waited for memory that they freed late, nil if none
-// did.
+// judgePauses judges the cost of collections by [check.Case.JudgePauses], which all collectors share. what names the
+// collections in the text. stalled is each slow request's wait (ns) for memory; nil: none waited.
 func (g *collector) judgePauses(v *check.Verdict, cause string, p metrics.Pauses, what string, stalled []int64) *check.Bill {
 	return g.c.JudgePauses(v, check.Paused{Cause: cause, Collector: g.Collector, Pauses: p, What: what, Least: terms.Own, Stalled: stalled, Terms: &terms})
 }

@@ -11,7 +11,7 @@ import (
 )
 
 var shrinks = check.Threshold{Name: "part of generation 2 that a collection frees", Value: .1, Unit: "1",
-	Why: "its counters show then that it collected the generation as a whole, and not in the background", Source: "judgement"}
+	Why: "its counters show then that it collected the generation as a whole, and not in the background", Source: "judgement: weighs a generation that was collected as a whole against counters that were read between two collections"}
 
 // judgeGen2Counted judges by counters where no events of the collector were recorded: the
 // process sent none for some seconds, and the first it sent then count a gen 2 collection,
@@ -66,7 +66,7 @@ func firstAfterStall(k *metrics.Curve, stall metrics.CounterStall) float64 {
 }
 
 var manyQueued = check.Threshold{Name: "work items in the pool's queue", Value: 10, Unit: "count",
-	Why: "a pool that is given work at once passes through fewer", Source: "judgement"}
+	Why: "a pool that is given work at once passes through fewer", Source: "judgement: weighs a burst that the pool works off against a queue that stands"}
 
 // findCounterStall says whether the process's counters stopped coming and its queue was longest
 // afterwards: until .NET 5 a timer on the pool sends the counters, so that neither that nor the

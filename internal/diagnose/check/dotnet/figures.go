@@ -84,7 +84,7 @@ func (s *starving) listFigures() (out []check.Evidence) {
 }
 
 var atRest = check.Threshold{Name: "threads by which a pool that begins at rest grows", Value: 4, Unit: "threads",
-	Why: "the pool gives its minimum at once", Source: "judgement"}
+	Why: "the pool gives its minimum at once", Source: "judgement: weighs a pool that starts against one whose load rises; a pool of two or more that is given its minimum does not grow so"}
 
 // growthFigures returns what else grew during the recording, if that begins with a pool at rest.
 func (s *starving) growthFigures() (out []check.Evidence) {

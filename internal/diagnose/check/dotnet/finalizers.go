@@ -13,11 +13,11 @@ import (
 // The finalizer thread hangs in a finalizer if this many looks, of this many over this many bursts, met it there.
 var (
 	endless = check.Threshold{Name: "share of samples that show the finalizer thread in a finalizer", Value: .9, Unit: "1",
-		Why: "it has no end of them", Source: "judgement"}
+		Why: "it has no end of them", Source: "binomial: of 20 samples 18 or more show it by chance in 0.02 % of recordings, where it runs half of the time"}
 	leastLooks = check.Threshold{Name: "samples of the finalizer thread", Value: 20, Unit: "count",
-		Why: "of 20 samples a share is known within a tenth", Source: "binomial error"}
+		Why: "of 20 samples a share is known within a tenth", Source: "binomial error: a share of one half is known within 11 % (√(0.5·0.5/20))"}
 	leastBursts = check.Threshold{Name: "bursts over which these samples are spread", Value: 4, Unit: "count",
-		Why: "one burst may meet one finalizer that takes long", Source: "judgement"}
+		Why: "one burst may meet one finalizer that takes long", Source: "judgement: weighs one finalizer that takes long against all of them"}
 )
 
 // finalizers is what the looks saw the finalizer thread doing.
@@ -73,7 +73,6 @@ func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept floa
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Objects wait for their finalizers: the finalizer thread is always in %s (%s), and GC retains %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
 	v.Summary = fmt.Sprintf("%s/s retained while the finalizer thread is always busy", units.MiB(kept))
-	v.Weight = g.ShareOf(g.pausesOf(isOrdinary))
 	v.Evidence = append(v.Evidence,
 		c.Figure("finalizer.busy_share", fmt.Sprintf("samples (of %d) with the finalizer thread in %s", f.looks, f.at), float64(f.busy)/float64(f.looks), "1", f.origin),
 		c.Figure("gc.promoted_bytes_per_s", "bytes that survive collections", kept, "bytes/s", g.Origin))
@@ -84,6 +83,7 @@ func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept floa
 	if bytes > 0 && g.Span > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("gc.finalizable_bytes_per_s", "of these, kept only for finalizers and what they reference", bytes/g.Span, "bytes/s", g.Origin))
 	}
+	g.chargeOrdinaryPauses(v)
 	g.addTopAllocators(v)
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "dispose objects that have a finalizer as soon as they are unused (using, await using), and call GC.SuppressFinalize in Dispose: then no finalizer runs", Code: f.at},

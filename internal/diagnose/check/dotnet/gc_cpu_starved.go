@@ -98,9 +98,9 @@ var (
 	mostlyPauses = check.Threshold{Name: "share of throttled time that lies in GC pauses", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	byChance = check.Threshold{Name: "how many times as much throttled time lies in GC pauses as by chance", Value: 2, Unit: "times",
-		Why: "pauses are some of the time anyway", Source: "judgement"}
+		Why: "pauses are some of the time anyway", Source: "arithmetic: half of it is then more than chance (1 − 1/2)"}
 	paused = check.Threshold{Name: "share of a step between two readings of cpu.stat from which it counts as a pause", Value: .2, Unit: "1",
-		Why: "a reading is coarser than a pause", Source: "judgement"}
+		Why: "a reading is coarser than a pause", Source: "judgement: weighs steps in which a pause lies as a whole against those that it only touches"}
 )
 
 // throttledIn returns the part of the throttled time that lies in GC pauses, at the resolution of the cpu.stat readings, and

@@ -82,14 +82,14 @@ func judgeGen2(c *check.Case) check.Verdict {
 // formatExplainedGen2 says which gen 2 collections belong to other causes: " but 3 induced"; "" if
 // there are none.
 func (g *collector) formatExplainedGen2() string {
-	old := func(is func(*metrics.Collection) bool) int {
-		return len(g.selectCollections(func(c *metrics.Collection) bool { return is(c) && c.Generation == evidence.Gen2 }))
+	countGen2 := func(match func(*metrics.Collection) bool) int {
+		return len(g.selectCollections(func(c *metrics.Collection) bool { return match(c) && c.Generation == evidence.Gen2 }))
 	}
 	var but []string
-	if n := old(forLarge); n > 0 {
+	if n := countGen2(isForLarge); n > 0 {
 		but = append(but, fmt.Sprintf("%d for large objects", n))
 	}
-	if n := old(isInduced); n > 0 {
+	if n := countGen2(isInduced); n > 0 {
 		but = append(but, fmt.Sprintf("%d induced", n))
 	}
 	if len(but) == 0 {

@@ -53,13 +53,13 @@ larger heap.`,
 // second half to less than this part of the whole trend levels out.
 var (
 	leastPoints = check.Threshold{Name: "collections that a trend needs", Value: 5, Unit: "count",
-		Why: "of fewer a line fits anything", Source: "judgement"}
+		Why: "of fewer a line fits anything", Source: "permutation: 5 points rise in order by chance once in 120 (5!)"}
 	leastTrend = check.Threshold{Name: "time over which a trend is seen", Value: 5., Unit: "s",
-		Why: "in less, a program that starts grows as a leak does", Source: "judgement"}
+		Why: "in less, a program that starts grows as a leak does", Source: "judgement: weighs a start, in which caches and code fill for some seconds, against leaks that fill memory in a minute"}
 	grown = check.Threshold{Name: "growth of live memory over the recording", Value: .1, Unit: "1",
-		Why: "a cache that fills varies by less", Source: "judgement"}
+		Why: "a cache that fills varies by less", Source: "judgement: weighs a cache that comes and goes against a leak that is seen early; at this pace live memory doubles in ten recordings"}
 	levelling = check.Threshold{Name: "how many times less the second half may grow than all of it", Value: 3, Unit: "times",
-		Why: "what levels out is a cache that is full", Source: "judgement"}
+		Why: "what levels out is a cache that is full", Source: "arithmetic: what fills exponentially has slowed down so after 3.2 time constants (2x/(1+x) is 1/3 at x = e^−1.6)"}
 )
 
 func judgeLeak(c *check.Case) check.Verdict {
@@ -125,13 +125,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Live memory after collections grows by %s per minute.", units.MiB(60*slope))
-	p := g.pausesOf(isOrdinary) // all of them copy or mark the surviving objects
-	v.Weight = g.ShareOf(p)
-	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by GC", v.Weight, "1", g.Origin))
-	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
-		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
-		v.Saves = b.Saves(c)
-	}
+	g.chargeOrdinaryPauses(&v)
 	g.addTopAllocators(&v)
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "find which types grow: two snapshots of the heap some minutes apart", Setting: "dotnet-gcdump collect -p PID"},
@@ -139,8 +133,19 @@ func judgeLeak(c *check.Case) check.Verdict {
 	return v
 }
 
+// chargeOrdinaryPauses charges a leak with the pauses of all collections that the program did not ask for: each copies or marks what survives.
+func (g *collector) chargeOrdinaryPauses(v *check.Verdict) {
+	c, p := g.c, g.pausesOf(isOrdinary)
+	v.Weight = g.ShareOf(p)
+	v.Evidence = append(v.Evidence, c.Figure("gc.paused_share", "share of the time paused by GC", v.Weight, "1", g.Origin))
+	if b := c.BillOf(g.Collector, p); b != nil && c.Slow() && b.Sum() > 0 {
+		v.Evidence = append(v.Evidence, b.Figures(c, "collections")...)
+		v.Saves = b.Saves(c)
+	}
+}
+
 var remains = check.Threshold{Name: "part of what reaches gen 2 that may die there", Value: .2, Unit: "1",
-	Why: "where all of it counts as staying", Source: "judgement"}
+	Why: "where all of it counts as staying", Source: "judgement: weighs a generation that keeps what it is given against one that is collected late"}
 
 // promotedStays says whether noticeable collections of gen 1 and 2 promote objects that stay in
 // gen 2: then the heap after each of them is live, not only after those of gen 2, which are few in

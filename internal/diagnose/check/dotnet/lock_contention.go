@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// LockContention is threads that queue for a lock that another thread holds.
+// LockContention judges whether threads queue for a lock that another thread holds.
 var LockContention = check.Check{
 	ID:    "dotnet.lock-contention",
 	Title: "threads wait for a lock",
@@ -89,13 +89,12 @@ func judgeLock(c *check.Case) check.Verdict {
 	if w.Holder.Owner != "" {
 		k.Held = append(k.Held, c.Seen("its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
 	}
-	return unlessQuiet(c, c.Contended(k))
+	return withholdUnseen(c, c.Contended(k))
 }
 
-// unlessQuiet makes a verdict that rules locks out inconclusive where hardly any of the slow time
-// was seen: the runtime's events report waits only for the lock statement; other locks, as
-// ReaderWriterLockSlim, show only in thread samples.
-func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
+// withholdUnseen makes a verdict that rules locks out inconclusive if hardly any slow time was seen. The runtime's events
+// report waits for the lock statement only; other locks, such as ReaderWriterLockSlim, show in thread samples only.
+func withholdUnseen(c *check.Case, v check.Verdict) check.Verdict {
 	if unseen := c.Share(ledger.Unobserved); v.RuledOut() && unseen >= mostlyUnseen.Value && c.UserVisible(check.Noticeable) {
 		v.Rule = check.Unseen
 		v.Summary = fmt.Sprintf("no slow request waited for a lock statement, but %s of slow time was not observed, and the runtime does not report waits for ReaderWriterLockSlim", units.Percent(unseen))
@@ -107,7 +106,7 @@ func unlessQuiet(c *check.Case, v check.Verdict) check.Verdict {
 var mostlyUnseen = check.Threshold{Name: "share of slow time not observed, from which what was seen is too little", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: half"}
 
-// untimedVerdict returns the verdict where at most the number of lock contentions is known.
+// untimedVerdict returns the verdict if no wait was timed: at most the number of contentions is known.
 func untimedVerdict(contended *metrics.Curve, figures []check.Evidence) check.Verdict {
 	v := check.Verdict{Rule: check.NotRecorded, Evidence: figures, Needs: []check.Need{{What: "a recording, to show which threads wait for locks and for how long", Command: record}}}
 	switch {

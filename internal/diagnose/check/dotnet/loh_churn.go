@@ -59,9 +59,9 @@ longer.`,
 // of the gen 1 collections: gen 2 collections should be rare.
 var (
 	leastChurn = check.Threshold{Name: "gen 2 collections for large objects", Value: 2, Unit: "count",
-		Why: "one may be chance", Source: "judgement"}
+		Why: "one may be chance", Source: "arithmetic: the least number that repeats itself"}
 	churning = check.Threshold{Name: "gen 2 collections for large objects, as part of gen 1 collections", Value: .1, Unit: "1",
-		Why: "what must be rare is not", Source: "judgement"}
+		Why: "what must be rare is not", Source: "Improving .NET Application Performance and Scalability, Microsoft, 2004, chapter 15: gen 2 collections a tenth of gen 1 where all is well"}
 )
 
 func judgeChurn(c *check.Case) check.Verdict {
@@ -70,7 +70,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
-	large := g.selectCollections(func(x *metrics.Collection) bool { return forLarge(x) && x.Generation == evidence.Gen2 }) // a gen 1 collection may come first
+	large := g.selectCollections(func(x *metrics.Collection) bool { return isForLarge(x) && x.Generation == evidence.Gen2 }) // a gen 1 collection may come first
 	gen1 := len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
@@ -81,7 +81,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 	if len(waits) > 0 && c.Ledger != nil {
 		stalled = maxOfEach(stalled, c.Ledger.AllocStalls())
 	}
-	g.judgePauses(&v, "dotnet.loh-churn", g.pausesOf(forLarge), what, stalled)
+	g.judgePauses(&v, "dotnet.loh-churn", g.pausesOf(isForLarge), what, stalled)
 	if v.RuledOut() && len(waits) > 0 && c.Ledger != nil && !c.HasRequestStates() && c.Share(ledger.Unobserved) >= check.Material.Value {
 		v.Rule = check.Unseen
 		v.Summary += ", and threads also waited for memory; most waits of requests were not recorded"
@@ -137,7 +137,7 @@ func (g *collector) largeWaits(v *check.Verdict) []metrics.GCWait {
 }
 
 var worthType = check.Threshold{Name: "share of the bytes of large objects from which a type or place is reported", Value: .05, Unit: "1",
-	Why: "a report has room for some", Source: "judgement"}
+	Why: "a report has room for some", Source: "arithmetic: at most twenty can have it"}
 
 var onlyThere = check.Threshold{Name: "share that is reported as all of them", Value: .99, Unit: "1",
 	Why: "rounding", Source: "arithmetic: 99 %"}
@@ -234,7 +234,7 @@ func largeObjectAdvice(class string) string {
 func (g *collector) predictRemaining(large []*metrics.Collection, sites []metrics.AllocationSite) []check.Prediction {
 	now := g.perMinute(len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
-	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pausesOf(func(x *metrics.Collection) bool { return !forLarge(x) }))
+	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pausesOf(func(x *metrics.Collection) bool { return !isForLarge(x) }))
 	out := []check.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: check.Number(now), Then: check.Number(rest)},
 		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: check.Number(paused), Then: check.Number(without)}}
 	exponent := remainExponent(g.c)

@@ -28,7 +28,7 @@ type memoryLimit struct {
 const usualLimit = .6
 
 var leastInduced = check.Threshold{Name: "induced collections from which a memory limit is inferred", Value: 3, Unit: "count",
-	Why: "by chance all of fewer come while much is in use", Source: "judgement"}
+	Why: "by chance all of fewer come while much is in use", Source: "judgement: weighs code that collects on purpose, now and then, against a limit that makes each collection induced"}
 
 // inferMemoryLimit returns the limit that induced collections seem to compare the process's memory
 // with; nil where they come at any size, or the size was not recorded.

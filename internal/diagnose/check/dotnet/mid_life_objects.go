@@ -45,11 +45,11 @@ not help: GC.Collect, which promotes all live objects.`,
 // What young collections keep matters from this many bytes/s on, if more than this part of it dies soon after.
 var (
 	reaching = check.Threshold{Name: "bytes that young collections keep", Value: 3e6, Unit: "bytes/s",
-		Why: "gen 2 then has to be collected within minutes on a usual heap", Source: "judgement"}
+		Why: "gen 2 then has to be collected within minutes on a usual heap", Source: "arithmetic: 1 GiB in six minutes"}
 	mostDies = check.Threshold{Name: "part of what is kept that dies soon after", Value: .5, Unit: "1",
 		Why: "most of it was kept in vain", Source: "arithmetic: half"}
 	leastGCs = check.Threshold{Name: "gen 2 collections that show it", Value: 3, Unit: "count",
-		Why: "two ends of a line say nothing of its middle", Source: "judgement"}
+		Why: "two ends of a line say nothing of its middle", Source: "arithmetic: a line goes through any two points"}
 )
 
 func judgeMidLife(c *check.Case) check.Verdict {

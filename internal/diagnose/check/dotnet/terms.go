@@ -12,9 +12,9 @@ var terms check.CollectorTerms
 // Thresholds of watched and stopped time from which collections of .NET are reported.
 var (
 	leastWatched = check.Threshold{Name: "time that must be watched for a share of it to speak for the service", Value: 5, Unit: "s",
-		Why: "a recording of events shows each collection from its start", Source: "judgement"}
+		Why: "a recording of events shows each collection from its start", Source: "arithmetic: 5 % of it, from which pauses are named, is 0.25 s, which people notice (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
 	stopped = check.Threshold{Name: "share of the time in GC pauses, where no requests tell their cost", Value: .05, Unit: "1",
-		Why: "a program needs some; one request in twenty meets one", Source: "judgement"}
+		Why: "a program needs some; one request in twenty meets one", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one request in twenty meets one: the p95"}
 )
 
 func init() {
@@ -48,14 +48,14 @@ func pauseParts(c *check.Case) []check.Part {
 		has func(*metrics.Collection) bool
 	}{
 		{check.Part{Cause: InducedGC.ID, What: "induced collections", Least: terms.Spared}, isInduced},
-		{check.Part{Cause: LOHChurn.ID, What: "gen 2 collections for large objects", Least: terms.Own}, forLarge},
+		{check.Part{Cause: LOHChurn.ID, What: "gen 2 collections for large objects", Least: terms.Own}, isForLarge},
 		{check.Part{Cause: Gen2Pause.ID, What: "gen 2 collections", Least: terms.Own}, isOrdinaryGen2},
 		{check.Part{Cause: g.youngCause(), What: "collections of gen 0 and gen 1", Least: terms.Own}, func(x *metrics.Collection) bool { return x.Generation < evidence.Gen2 }},
 		{check.Part{What: "other pauses", Least: terms.Own}, func(*metrics.Collection) bool { return true }},
 	}
 	for i, p := range g.Pauses {
 		for k := range all {
-			if n := g.of[i]; n >= 0 && all[k].has(&g.gc.Collections[n]) || n < 0 && k == len(all)-1 {
+			if n := g.collectionByPause[i]; n >= 0 && all[k].has(&g.gc.Collections[n]) || n < 0 && k == len(all)-1 {
 				all[k].Pauses = append(all[k].Pauses, p)
 				break
 			}

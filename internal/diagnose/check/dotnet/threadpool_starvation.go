@@ -101,7 +101,7 @@ func judgeStarvation(c *check.Case) check.Verdict {
 
 // fewHeartbeats is how many heartbeats must be late for Kestrel's log alone to support the cause.
 var fewHeartbeats = check.Threshold{Name: "late heartbeats of Kestrel", Value: 2, Unit: "count",
-	Why: "one may be a start or a long collection", Source: "judgement"}
+	Why: "one may be a start or a long collection", Source: "arithmetic: the least number that repeats itself"}
 
 // judgeHeartbeats judges by Kestrel's log of late heartbeats, which a pool thread runs each
 // second.
@@ -301,13 +301,13 @@ func (s *starving) byCount(v *check.Verdict) {
 // this many more than it, are more than a first burst, which gets threads at once.
 var (
 	beyondMinimum = check.Threshold{Name: "busy threads over the minimum when a client of the pool gave up", Value: 3, Unit: "times",
-		Why: "the first burst is given threads at once", Source: "judgement"}
+		Why: "the first burst is given threads at once", Source: "judgement: weighs a first burst, for which the pool makes threads at once, against one that it must follow thread by thread"}
 	beyondLeast = check.Threshold{Name: "busy threads more than the minimum when a client of the pool gave up", Value: 8, Unit: "threads",
-		Why: "the first burst is given threads at once", Source: "judgement"}
+		Why: "the first burst is given threads at once", Source: "judgement: weighs a first burst, for which the pool makes threads at once, against one that it must follow thread by thread, which is 4 s for eight (PortableThreadPool.GateThread.cs of dotnet/runtime: every 500 ms)"}
 )
 
 var longQueue = check.Threshold{Name: "work items that wait in a single reading", Value: 100, Unit: "count",
-	Why: "a pool works off as many of the usual length in a tenth of a second", Source: "judgement"}
+	Why: "a pool works off as many of the usual length in a tenth of a second", Source: "judgement: weighs a burst that is worked off before the next reading against a queue that stands; of items of 1 ms a pool of ten takes 10 ms"}
 
 // byClient judges by what a client in the process logged about the pool when it gave up waiting
 // for an answer, or by a long queue that was read once, while CPU use is not known.
@@ -363,10 +363,10 @@ func (s *starving) drainsAtOnce() bool {
 }
 
 var long = check.Threshold{Name: "threads that a pool must add one by one", Value: 10, Unit: "threads",
-	Why: "on the way to one for each CPU they are given at once", Source: "judgement"}
+	Why: "on the way to one for each CPU they are given at once", Source: "arithmetic: one every 500 ms (PortableThreadPool.GateThread.cs of dotnet/runtime) takes 5 s"}
 
 var collecting = check.Threshold{Name: "share of the time in GC from which it is GC that lets nothing run", Value: .3, Unit: "1",
-	Why: "threads that are stopped look blocked", Source: "judgement"}
+	Why: "threads that are stopped look blocked", Source: "judgement: weighs stacks that pauses show as blocked against a pool that is short of threads while it also collects"}
 
 // fillSupported fills in the verdict of a pool whose threads are blocked.
 func (s *starving) fillSupported(v *check.Verdict, fares string) {

@@ -49,7 +49,7 @@ larger limit.`,
 }
 
 var fewForced = check.Threshold{Name: "requested GC cycles", Value: 2, Unit: "count",
-	Why: "one alone may be by chance", Source: "judgement"}
+	Why: "one alone may be by chance", Source: "arithmetic: the least number that repeats itself"}
 
 func judgeForced(c *check.Case) check.Verdict {
 	g := collectorOf(c)

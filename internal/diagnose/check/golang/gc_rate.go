@@ -58,9 +58,9 @@ more goroutines, runtime.GC().`,
 // one request in twenty can meet it. One that runs back to back is, too, however long its cycles take.
 var (
 	frequent = check.Threshold{Name: "GC cycles from which they are frequent", Value: 1.0, Unit: "1/s",
-		Why: "below, fewer than one request in twenty meets one that marks for 5 % of the time", Source: "arithmetic"}
+		Why: "below, fewer than one request in twenty meets one that marks for 5 % of the time", Source: "arithmetic: at 5 % of the time for marking, a cycle a second marks for 50 ms"}
 	marking = check.Threshold{Name: "share of the time that marking takes", Value: .05, Unit: "1",
-		Why: "below, fewer than one request in twenty meets it", Source: "arithmetic"}
+		Why: "below, fewer than one request in twenty meets it", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one request in twenty meets it: the p95"}
 )
 
 // The collector's CPU time decides where no requests show its cost. Marking is designed to take a quarter of the processors
@@ -71,19 +71,19 @@ var (
 	burning = check.Threshold{Name: "share of the process's CPU time in GC, by a profile", Value: .25, Unit: "1",
 		Why: "marking takes a quarter of the CPUs: so much of all CPU time is marking nearly all the time", Source: "gcBackgroundUtilization in https://go.dev/src/runtime/mgcpacer.go"}
 	sparing = check.Threshold{Name: "share of the process's CPU time in GC below which it burns little", Value: .1, Unit: "1",
-		Why: "a tenth is bearable", Source: "judgement"}
+		Why: "a tenth is bearable", Source: "arithmetic: at 25 % of the CPUs (gcBackgroundUtilization in https://go.dev/src/runtime/mgcpacer.go) marking takes 40 % of the time"}
 	burningProcs = check.Threshold{Name: "share of all CPUs that GC takes, where no requests tell its cost", Value: .15, Unit: "1",
-		Why: "where CPUs are idle in part, less than a quarter says as much", Source: "judgement"}
+		Why: "where CPUs are idle in part, less than a quarter says as much", Source: "arithmetic: at 25 % of the CPUs (gcBackgroundUtilization in https://go.dev/src/runtime/mgcpacer.go) marking takes 60 % of the time"}
 )
 
 var leastCycles = check.Threshold{Name: "GC cycles from which their rate is known", Value: 5, Unit: "count",
 	Why: "of five it is known within a half", Source: "Poisson error: 1/√5"}
 
 var hurting = check.Threshold{Name: "how many times as long requests take that meet a GC cycle", Value: 2, Unit: "times",
-	Why: "those that take long meet more of everything", Source: "judgement"}
+	Why: "those that take long meet more of everything", Source: "arithmetic: half of the time of such requests is then what the others do not have"}
 
 var leastCounted = check.Threshold{Name: "time for which the runtime's counter of cycles was watched", Value: 1e9, Unit: "ns",
-	Why: "a rate of once per second needs a second", Source: "arithmetic"}
+	Why: "a rate of once per second needs a second", Source: "arithmetic: once a second is one in a second"}
 
 func judgeGCRate(c *check.Case) check.Verdict {
 	g := collectorOf(c)

@@ -88,16 +88,16 @@ var (
 	stuck = check.Threshold{Name: "time that a goroutine waits for a mutex, by a dump", Value: 60e9, Unit: "ns",
 		Why: "no critical section that requests wait for lasts so long; dumps tell whole minutes", Source: "https://pkg.go.dev/runtime#Stack: waits are printed from one minute"}
 	queuing = check.Threshold{Name: "goroutines that wait for one mutex", Value: 2, Unit: "count",
-		Why: "one alone may wait for its turn by design", Source: "judgement"}
+		Why: "one alone may wait for its turn by design", Source: "M/M/1: at a mutex that is free half of the time, 2 or more wait in 12 % of dumps (ρ³ at ρ = ½); here each has waited for a minute"}
 )
 
 // manyAtOne is the number of goroutines waiting for one mutex at a moment from which the wait's length does not matter.
 var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
-	Why: "a goroutine that comes waits for ten others", Source: "judgement"}
+	Why: "a goroutine that comes waits for ten others", Source: "M/M/1: at a mutex that is free half of the time, 10 or more wait in 0.05 % of dumps (ρ¹¹ at ρ = ½)"}
 
 // stuckAlone is how long one goroutine waits for that to be told where somebody shows nothing else of a dump.
 var stuckAlone = check.Threshold{Name: "time that the only goroutine of a dump waits for a mutex", Value: 600e9, Unit: "ns",
-	Why: "a program that gives a mutex on by turns does so within minutes, and who chose this goroutine out of a dump looked for what hangs", Source: "judgement"}
+	Why: "a program that gives a mutex on by turns does so within minutes, and a goroutine is shown alone because it hangs", Source: "judgement: weighs goroutines that are meant to wait against one that hangs; Go hands a mutex to a goroutine that has waited for 1 ms (starvationThresholdNs in https://go.dev/src/internal/sync/mutex.go)"}
 
 // isStuckAlone says whether a goroutine that waits for a mutex is all that a dump shows, and for so long that nothing may come of it. A program's main
 // goroutine may wait so for ever on purpose.
@@ -168,9 +168,9 @@ func judgeLockByProfile(c *check.Case) check.Verdict {
 	}
 	v.Summary = fmt.Sprintf("%s s of waiting for locks and channels in the profiles; how much of it requests waited is unknown", units.Num(float64(p.Waited)/1e9))
 	v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_s", "time waited for locks and channels since the process started", float64(p.Waited)/1e9, "s", p.Origin))
-	for _, f := range c.Bundle.Stacks.Frames(p.At) {
+	for _, f := range c.Bundle.Stacks.Frames(p.LongestSite) {
 		if name := c.Bundle.Names.Text(f.Func); name != "" && !internalFrame(name) {
-			v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_at_s", "most of it at "+name, float64(p.There)/1e9, "s", p.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("lock.profile_waited_at_s", "most of it at "+name, float64(p.LongestWait)/1e9, "s", p.Origin))
 			break
 		}
 	}

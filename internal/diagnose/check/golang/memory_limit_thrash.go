@@ -42,7 +42,7 @@ var roomy = check.Threshold{Name: "heap goal over the live heap", Value: 2, Unit
 	Why: "a limit is then no narrower than GOGC=100", Source: "arithmetic: GOGC=100 doubles the live heap"}
 
 var limping = check.Threshold{Name: "share of the CPUs that GC takes under a memory limit", Value: .05, Unit: "1",
-	Why: "without requests; the limit can be raised", Source: "judgement"}
+	Why: "without requests; the limit can be raised", Source: "arithmetic: a tenth of the 50 % at which Go stops collecting (https://go.dev/doc/gc-guide#Memory_limit)"}
 
 func judgeThrash(c *check.Case) check.Verdict {
 	g := collectorOf(c)

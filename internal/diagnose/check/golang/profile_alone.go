@@ -3,15 +3,20 @@ package golang
 import (
 	"fmt"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // judgeGCProfile judges by GC's part of a CPU profile, where nothing else is known of it.
 func judgeGCProfile(c *check.Case) (v check.Verdict, ok bool) {
-	share, origin, ok := profileShare(c)
-	if !ok || share < burning.Value {
+	p, ok := metrics.ProfileOf(c.Bundle, c.Subject)
+	share, origin := float64(p.GC)/float64(max(p.All, 1)), p.Origin
+	if !ok || share < burning.Value || c.Ledger != nil && !c.Slow() {
 		return v, false
+	}
+	if cpus := c.Bundle.CPUsOf(c.Subject); p.Span > 0 && cpus > 0 && float64(p.GC)/1e9/p.Span < burningProcs.Value*float64(cpus) {
+		return v, false // much of little
 	}
 	return check.Verdict{Rule: check.Matters, Weight: share,
 		Title:    fmt.Sprintf("GC uses %s of the process's CPU time, probably because the heap is too small.", units.Percent(share)),

@@ -40,7 +40,7 @@ func (g *collector) adviseYoung(v *check.Verdict, p metrics.Pauses, l younggen.L
 // besideHeap is the memory that a process takes beside its heap, per byte of heap: metaspace, code, threads and the collector's
 // tables, a quarter as a rule of thumb. Growth of the young generation below leastLarger is not worth a restart.
 var leastLarger = check.Threshold{Name: "how much a young generation must be able to grow for the advice", Value: 1.5, Unit: "times",
-	Why: "less is not worth a restart", Source: "judgement"}
+	Why: "less is not worth a restart", Source: "arithmetic: with 1.5 times the room collections are a third rarer (1 − 1/1.5)"}
 
 const (
 	besideHeap = 1.25

@@ -16,7 +16,7 @@ import (
 const mostAllocators = 3
 
 var leastAllocated = check.Threshold{Name: "share of all that is allocated from which a place is reported", Value: .05, Unit: "1",
-	Why: "a report has room for some", Source: "judgement"}
+	Why: "a report has room for some", Source: "arithmetic: at most twenty places can have it"}
 
 // topAllocators returns the places in the program that allocate most, as a flight recording
 // samples them, each with its main class; code is the first place, "" if none is known.

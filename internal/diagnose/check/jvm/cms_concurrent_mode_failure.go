@@ -43,7 +43,7 @@ removed in 14. What does not help: more threads for young collections, a larger 
 generation alone: each promotion then needs a larger free piece.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; the log must name a failure, or show CMS's cycles before",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{crowded, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, oldEmpty, oldRoomy, pacePart, permFull, partFree, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{crowded, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, oldEmpty, oldRoomy, leastPaced, pacePart, permFull, partFree, sameStop, stoppedSpecial,
 		stoppedYoung, timesFree, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
@@ -189,9 +189,9 @@ func (s cms) listFigures(g *collector) (out []check.Evidence) {
 // room: then CMS lacked a free block of the size.
 var (
 	timesFree = check.Threshold{Name: "free old generation over what a young collection needed", Value: 3, Unit: "times",
-		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
+		Why: "there was room enough: what failed was to find a hole", Source: "judgement: weighs holes against a heap that is merely full: at three times, two thirds of what is free would have to lie in holes"}
 	partFree = check.Threshold{Name: "free part of the old generation", Value: .2, Unit: "1",
-		Why: "there was room enough: what failed was to find a hole", Source: "judgement"}
+		Why: "there was room enough: what failed was to find a hole", Source: "arithmetic: more than twice what is free when CMS begins a cycle by default, 8 % (100 − MinHeapFreeRatio + CMSTriggerRatio · MinHeapFreeRatio/100 = 92 % in use)"}
 )
 
 func (s cms) isFragmented() bool {

@@ -35,7 +35,7 @@ JDK 25 on the generational mode, which frees short-lived objects without a whole
 What does not help: more threads for pauses (-XX:ParallelGCThreads) alone.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{concurrently, halfOne, leastWatched, longMinutes, manyCores, mostFreed, mostOfThem, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{concurrently, halfOne, leastWatched, longMinutes, manyCores, mostFreed, mostOfThem, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
 		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
@@ -93,10 +93,10 @@ var (
 )
 
 var concurrently = check.Threshold{Name: "heap over what is live, for a collector that frees beside the program", Value: 3, Unit: "times",
-	Why: "the program goes on allocating at that time", Source: "judgement"}
+	Why: "the program goes on allocating at that time", Source: "judgement: what lives, as much again for what is allocated during a cycle, and as much to spare; the collectors' documents give no factor"}
 
 var manyCores = check.Threshold{Name: "CPUs from which some can be spared for the collector", Value: 4, Unit: "CPUs",
-	Why: "of fewer each one is missed", Source: "judgement"}
+	Why: "of fewer each one is missed", Source: "HotSpot: -XX:ConcGCThreads is about a quarter of -XX:ParallelGCThreads by default (G1); of fewer than four CPUs one thread is more"}
 
 // adviseConcurrent adds advice for concurrent collectors that do not keep up.
 func (g *collector) adviseConcurrent(v *check.Verdict, live, capacity float64) {

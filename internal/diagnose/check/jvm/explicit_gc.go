@@ -39,7 +39,7 @@ Neither affects collections requested by tools. What does not help: a larger hea
 makes each collection longer.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{halfOne, hourly, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial, stoppedYoung,
+	Thresholds: []check.Threshold{halfOne, hourly, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial, stoppedYoung,
 		unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull,
 		check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen,
 		check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough,

@@ -42,7 +42,7 @@ problem. What does not help: calling System.gc() at quiet times.`,
 	Least: fmt.Sprintf("two full collections that take %v of the time (8 %% of the worst minute), or one of a second, or three in a row that leave %v of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average; with requests, %v of slow time",
 		stoppedFull, exhaustedHeap, check.Material),
 	Thresholds: []check.Threshold{crowded, exhaustedHeap, freed, frequentFull, halfOne, inARow, leastWatched, longMinutes, mostFreed, mostOfThem,
-		pacePart, roomy, oldEmpty, oldRoomy, permFull, sameStop, someCounted, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
+		leastPaced, pacePart, roomy, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someUnstamped, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
 		check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
 		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
@@ -56,9 +56,9 @@ problem. What does not help: calling System.gc() at quiet times.`,
 // is their least number.
 var (
 	stoppedFull = check.Threshold{Name: "share of the time in full collections, where no requests tell their cost", Value: .02, Unit: "1",
-		Why: "a healthy program needs next to none", Source: "judgement"}
+		Why: "a healthy program needs next to none", Source: "HotSpot, gc_globals.hpp: the Parallel collector aims for 1 % of the time in all collections (GCTimeRatio=99); full ones alone take twice that"}
 	frequentFull = check.Threshold{Name: "full collections in a recording", Value: 2, Unit: "count",
-		Why: "one may be on request or at the start", Source: "judgement"}
+		Why: "one may be on request or at the start", Source: "arithmetic: the least number that repeats itself"}
 )
 
 func containsAny(text string, words []string) bool {
@@ -75,6 +75,9 @@ func judgeFull(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
 		if v, ok := fullSinceStart(c); ok {
+			return v
+		}
+		if v, ok := longUnstamped(c, func(x unstamped) bool { return x.of == evidence.PauseFull && !x.metadata() && !x.requested() }, "full collections"); ok {
 			return v
 		}
 		return unwatchedVerdict(c)
@@ -125,7 +128,7 @@ var (
 	exhaustedHeap = check.Threshold{Name: "share of the heap that full collections leave in use", Value: .95, Unit: "1",
 		Why: "it is at its end, however short they are", Source: "GCHeapFreeLimit=2: the JVM gives up at 98 %"}
 	inARow = check.Threshold{Name: "full collections in a row that leave it so", Value: 3, Unit: "count",
-		Why: "one may come at the peak of what lives", Source: "judgement"}
+		Why: "one may come at the peak of what lives", Source: "judgement: weighs a peak of what lives against a heap that is full; the JVM itself gives up after 5 (AdaptiveSizePolicyGCTimeLimitThreshold in gc_globals.hpp)"}
 )
 
 // supportIfExhausted supports full collections that free almost nothing, by the JVM's own message or by the heap they leave, and
@@ -190,7 +193,7 @@ func (g *collector) afterFull(p metrics.Pauses) (live, before, capacity float64)
 // dead.
 var (
 	crowded = check.Threshold{Name: "share of the heap that is live, from which it is too small for that", Value: .7, Unit: "1",
-		Why: "collections come ever more often above", Source: "judgement"}
+		Why: "collections come ever more often above", Source: "arithmetic: a byte that is allocated costs live/(heap − live) of copying: 1 at 50 % live, 2.3 at 70 %, 9 at 90 %"}
 	freed = check.Threshold{Name: "share of the heap that a full collection frees, from which most of it had died", Value: .5, Unit: "1",
 		Why: "a young generation or a cycle could have freed it", Source: "arithmetic: half"}
 )

@@ -38,7 +38,7 @@ adapt from, so -XX:-G1UseAdaptiveIHOP with it); more threads for marking. What d
 help: a shorter pause goal.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of %v; with requests, %v of slow time",
 		stoppedSpecial, leastWatched, noticed, noticed, check.Material),
-	Thresholds: []check.Threshold{crowded, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, noticed, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{crowded, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, noticed, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
 		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,

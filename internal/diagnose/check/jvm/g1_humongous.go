@@ -37,7 +37,7 @@ What does not help: a longer pause goal, a larger young generation: humongous ob
 are never in it.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; a rate from 5 collections",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{halfOne, leastRegions, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, stoppedSpecial,
+	Thresholds: []check.Threshold{halfOne, leastRegions, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, stoppedSpecial,
 		stoppedYoung, unified, uselessFreed, uselessTimes, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
@@ -108,7 +108,7 @@ var (
 	uselessTimes = check.Threshold{Name: "full collections in a row for one allocation", Value: 2, Unit: "count",
 		Why: "G1 gives up after the second", Source: "satisfy_failed_allocation of G1"}
 	uselessFreed = check.Threshold{Name: "part of the heap in use that such a collection frees", Value: .01, Unit: "1",
-		Why: "a humongous object is not smaller than half a region, of which there are some hundred", Source: "arithmetic"}
+		Why: "a humongous object is not smaller than half a region, of which there are some hundred", Source: "arithmetic: half a region of 50 or more is at most 1 % of the heap"}
 )
 
 // uselessFullCollections returns the full collections among pauses that freed nothing.
@@ -122,7 +122,7 @@ func (g *collector) uselessFullCollections(p metrics.Pauses) (of metrics.Pauses)
 }
 
 var leastRegions = check.Threshold{Name: "regions that G1 needs", Value: 256, Unit: "count",
-	Why: "with fewer there are too few in a row for an array that takes several, and too few for young objects beside it: larger regions would leave fewer still, and can stop the service", Source: "judgement"}
+	Why: "with fewer there are too few in a row for an array that takes several, and too few for young objects beside it: larger regions would leave fewer still, and can stop the service", Source: "HotSpot, heapRegionBounds.hpp: G1 aims for 2048 regions (TARGET_REGION_NUMBER), of which this is an eighth; a young generation of 5 % (G1NewSizePercent) then has twelve"}
 
 // How G1 sizes its regions, bytes: so many of them, a power of two, within bounds of which
 // the upper one may be set larger from JDK 18 on

@@ -42,7 +42,7 @@ see the host), a higher quota, fewer other processes on the host. What does not 
 tuning the heap.`,
 	Least: fmt.Sprintf("0.25 s lost in collections of %v or more that had less than half a CPU or half of the CPUs of the best, and 1 %% of the time, or %v of slow time",
 		worthStarved, check.Material),
-	Thresholds: []check.Threshold{busy, halfOne, leastLost, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, oftenThrottled, pacePart,
+	Thresholds: []check.Threshold{busy, halfOne, leastLost, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, oftenThrottled, leastPaced, pacePart,
 		oldEmpty, oldRoomy, permFull, sameStop, stoppedPart, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable,
 		check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
 		check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable,
@@ -62,14 +62,16 @@ var (
 	worthStarved = check.Threshold{Name: "length of a collection that counts as short of CPU", Value: 50e6, Unit: "ns",
 		Why: "the times of logs have a resolution of 10 ms", Source: "arithmetic: a fifth"}
 	halfOne = check.Threshold{Name: "CPUs that a collection had", Value: .5, Unit: "CPUs",
-		Why: "one thread alone gets more where CPUs are free", Source: "judgement"}
+		Why: "one thread alone gets more where CPUs are free", Source: "arithmetic: a thread that never waits has 1; this one waited for a CPU for as long as it ran"}
 	pacePart = check.Threshold{Name: "part of the CPUs that the best of its kind had", Value: .5, Unit: "1",
-		Why: "collections of a kind differ by less", Source: "judgement"}
+		Why: "collections of a kind differ by less", Source: "arithmetic: the same work took twice as long"}
 )
 
-const (
-	paceOf = .9
-)
+// paceOf is the quantile of the CPUs that pauses of a kind had, which stands for the best.
+const paceOf = .9
+
+var leastPaced = check.Threshold{Name: "pauses of a kind that tell how many CPUs the collector can use", Value: 3, Unit: "count",
+	Why: "with two, either may be the one that lacked CPUs", Source: "arithmetic: of three the best two agree"}
 
 func judgeStarved(c *check.Case) check.Verdict {
 	g := collectorOf(c)
@@ -177,7 +179,8 @@ func (s paces) bestPace(p metrics.Pauses) float64 {
 }
 
 // paceOfKind returns how many CPUs collections of a kind can use: the 9th decile of those used by
-// pauses long enough to be timed.
+// pauses long enough to be timed. Among few pauses that is the most of all; a pace that one pause
+// alone had says nothing about the others, so the second counts then.
 func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 	var all []float64
 	for _, x := range p {
@@ -190,6 +193,9 @@ func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 	}
 	slices.Sort(all)
 	pace := max(1, stats.Quantile(all, paceOf))
+	if n := len(all); n >= leastPaced.Int() {
+		pace = max(1, min(pace, all[n-2]))
+	}
 	if n := g.cpuCount(); n > 0 {
 		pace = min(pace, n)
 	}
@@ -200,9 +206,9 @@ func (g *collector) paceOfKind(p metrics.Pauses) float64 {
 // busy the share of the host's processors from which it has none to give.
 var (
 	oftenThrottled = check.Threshold{Name: "share of its periods from which a quota stops a process often", Value: .05, Unit: "1",
-		Why: "a p95 meets a stop", Source: "arithmetic"}
+		Why: "a p95 meets a stop", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one request in twenty meets a stop: the p95"}
 	busy = check.Threshold{Name: "share of the host's CPUs from which it has none to give", Value: .9, Unit: "1",
-		Why: "M/M/1: ρ/(1−ρ) is 9 at 90 %", Source: "M/M/1"}
+		Why: "M/M/1: ρ/(1−ρ) is 9 at 90 %", Source: "M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 )
 
 // judgeHost says what used the CPUs, by /proc; where the host had free CPUs, something else kept

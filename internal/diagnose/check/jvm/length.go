@@ -16,7 +16,7 @@ import (
 // decides: their share of the time, their share of the worst minute, and the longest alone.
 var (
 	leastWatched = check.Threshold{Name: "time that a log must cover for a share or rate to speak for the service", Value: 10., Unit: "s",
-		Why: "a collection that was cut out of a log stops all of its time, and in the first seconds of a JVM its heap grows", Source: "judgement"}
+		Why: "a collection that was cut out of a log stops all of its time, and in the first seconds of a JVM its heap grows", Source: "arithmetic: of less, a single pause of 0.1 s, which people notice (J. Nielsen, Usability Engineering, 1993, chapter 5), is 1 % and more"}
 	noticed = check.Threshold{Name: "time paused in all, where less was watched", Value: .2, Unit: "s",
 		Why: "what a person at a browser notices", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 0.1 s feels immediate"}
 	someCounted = check.Threshold{Name: "events from which their rate is known", Value: 5, Unit: "count",
@@ -49,7 +49,7 @@ func (x stretch) stoppedShare() float64 { return x.stopped / (float64(x.to-x.fro
 // A log is long from so many minutes on, and a part of it speaks for some pauses if it holds so much of their time.
 var (
 	longMinutes = check.Threshold{Name: "minutes from which a log is long", Value: 10, Unit: "count",
-		Why: "a part of it may speak for some pauses", Source: "judgement"}
+		Why: "a part of it may speak for some pauses", Source: "arithmetic: its worst minute is at most a tenth of it"}
 	mostOfThem = check.Threshold{Name: "share of the time of some pauses that a part of a log holds", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )

@@ -54,7 +54,7 @@ func needDumps(what string) []check.Need {
 }
 
 var fewLooks = check.Threshold{Name: "thread dumps from which they say how much of the time something is so", Value: 5, Unit: "count",
-	Why: "of five a share is known within a fifth", Source: "binomial error"}
+	Why: "of five a share is known within a fifth", Source: "binomial error: √(0.5·0.5/5) is 22 %"}
 
 func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)

@@ -39,7 +39,7 @@ a collector that copies while the program runs (generational ZGC, Shenandoah). F
 remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. What does
 not help: a larger young generation.`,
 	Least: "one pause of a second",
-	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedFull, stoppedSpecial,
+	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedFull, stoppedSpecial,
 		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
@@ -138,7 +138,7 @@ func (g *collector) kindOf(p metrics.Pause) string {
 const mostLong = 3
 
 var muchCopied = check.Threshold{Name: "bytes that a collection copied in a second, from which copying is why it took long", Value: 64 << 20, Unit: "bytes/s",
-	Why: "a GC thread copies some hundred MiB a second", Source: "judgement"}
+	Why: "a GC thread copies some hundred MiB a second", Source: "judgement: weighs pauses that copy against those that wait; a part of what one thread copies, as the heap before and after a pause does not show all that it copied"}
 
 func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	worst := slices.Clone(p)

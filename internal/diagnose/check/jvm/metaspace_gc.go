@@ -39,7 +39,7 @@ reusing class loaders (churn), finding what holds the loaders (a leak: jcmd PID
 VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material),
-	Thresholds: []check.Threshold{halfOne, leastWatched, limitNear, longMinutes, mostFreed, mostOfThem, oldEmpty, oldRoomy, pacePart, permFull, sameStop, someCounted, stoppedSpecial,
+	Thresholds: []check.Threshold{halfOne, leastWatched, limitNear, longMinutes, mostFreed, mostOfThem, oldEmpty, oldRoomy, leastPaced, pacePart, permFull, sameStop, someCounted, someUnstamped, stoppedFull, stoppedSpecial,
 		stoppedYoung, unified, unloaded, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
 		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
 		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
@@ -53,6 +53,9 @@ VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
 func judgeMetaspace(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
+		if v, ok := longUnstamped(c, unstamped.metadata, "collections for class metadata"); ok {
+			return v
+		}
 		return unwatchedVerdict(c)
 	}
 	var v check.Verdict
@@ -89,9 +92,9 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 // all the time; and how near to its limit metaspace is full, fragmented as it is.
 var (
 	unloaded = check.Threshold{Name: "part of class metadata that a collection frees", Value: .2, Unit: "1",
-		Why: "classes are made and dropped all the time", Source: "judgement"}
+		Why: "classes are made and dropped all the time", Source: "judgement: weighs class loaders that come and go against those that a start leaves behind"}
 	limitNear = check.Threshold{Name: "part of its limit from which metaspace is full", Value: .75, Unit: "1",
-		Why: "it is fragmented", Source: "judgement"}
+		Why: "it is fragmented", Source: "judgement: weighs what is in use against holes between class loaders, which no log shows"}
 )
 
 func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, after, limit float64) {

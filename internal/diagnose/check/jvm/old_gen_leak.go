@@ -52,17 +52,17 @@ heap only postpones it. What does not help: collecting more often.`,
 // trend levels out.
 var (
 	leastPoints = check.Threshold{Name: "collections of the old generation that a trend needs", Value: metrics.FewLeft, Unit: "count",
-		Why: "of fewer a line fits anything", Source: "judgement"}
+		Why: "of fewer a line fits anything", Source: "permutation: 6 points rise in order by chance once in 720 (6!)"}
 	enough = check.Threshold{Name: "collections from which the first third is left out as a start", Value: 12, Unit: "count",
-		Why: "of fewer too few would be left", Source: "arithmetic"}
+		Why: "of fewer too few would be left", Source: "arithmetic: two thirds of 12 are 8, more than a trend needs"}
 	starting = check.Threshold{Name: "part of the collections that is a start: one in so many", Value: 3, Unit: "times",
-		Why: "a program that starts grows as a leak does", Source: "judgement"}
+		Why: "a program that starts grows as a leak does", Source: "judgement: weighs caches that fill after the start against a trend that must be seen in what is left"}
 	levelling = check.Threshold{Name: "how many times less the second half may grow than all of it", Value: 3, Unit: "times",
-		Why: "what levels out is a cache that is full", Source: "judgement"}
+		Why: "what levels out is a cache that is full", Source: "arithmetic: what fills exponentially has slowed down so after 3.2 time constants (2x/(1+x) is 1/3 at x = e^−1.6)"}
 	leastTrend = check.Threshold{Name: "time over which a trend is seen", Value: 5, Unit: "s",
-		Why: "in less, a program that starts grows as a leak does", Source: "judgement"}
+		Why: "in less, a program that starts grows as a leak does", Source: "judgement: weighs a start, in which caches and code fill for some seconds, against leaks that fill a heap in a minute"}
 	grown = check.Threshold{Name: "growth over the window, of the heap's capacity or of what was live", Value: .1, Unit: "1",
-		Why: "a cache that fills varies by less", Source: "judgement"}
+		Why: "a cache that fills varies by less", Source: "judgement: weighs a cache that comes and goes against a leak that is seen early; at this pace a heap is full within ten recordings"}
 )
 
 func judgeLeak(c *check.Case) check.Verdict {
@@ -178,9 +178,9 @@ func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
 // What young collections promote matters from so many bytes/s on, and stays if no more than a part of it dies.
 var (
 	promoting = check.Threshold{Name: "bytes that young collections promote", Value: 3e6, Unit: "bytes/s",
-		Why: "the old generation fills within minutes on a usual heap", Source: "judgement"}
+		Why: "the old generation fills within minutes on a usual heap", Source: "arithmetic: 1 GiB in six minutes"}
 	promotedDies = check.Threshold{Name: "part of what is promoted that may die, where it counts as staying", Value: .2, Unit: "1",
-		Why: "some always dies", Source: "judgement"}
+		Why: "some always dies", Source: "judgement: weighs a generation that keeps what it is given against one that is collected late"}
 )
 
 // promotedStays says whether noticeable pauses promote objects that stay: from the first
@@ -219,7 +219,7 @@ var (
 	leftInHeap = check.Threshold{Name: "part of the heap that G1 leaves", Value: .05, Unit: "1",
 		Why: "it stops where it would free less", Source: "-XX:G1HeapWastePercent=5"}
 	leastMixed = check.Threshold{Name: "mixed collections that did collect the old generation", Value: 3, Unit: "count",
-		Why: "one may be cut short", Source: "judgement"}
+		Why: "one may be cut short", Source: "HotSpot, g1_globals.hpp: G1 spreads what a cycle found over eight collections (G1MixedGCCountTarget=8); three are more than a third"}
 )
 
 // possibleGarbage returns how much of the bytes counted as live may be garbage that no collection

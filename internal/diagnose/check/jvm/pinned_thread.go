@@ -50,7 +50,7 @@ threads, or a larger heap.`,
 // Pinned waits matter from so many on, and if all carriers are kept for so much of the time.
 var (
 	somePinned = check.Threshold{Name: "pinned waits", Value: 5, Unit: "count",
-		Why: "fewer are the JVM's own, or of a start", Source: "judgement"}
+		Why: "fewer are the JVM's own, or of a start", Source: "Poisson: where 5 are expected, another recording has none in 0.7 % of cases (e⁻⁵)"}
 	allPinned = check.Threshold{Name: "share of the time in which all carriers are kept", Value: .1, Unit: "1",
 		Why: "a tenth of what arrives waits", Source: "arithmetic: the p90"}
 	mostlyFresh = check.Threshold{Name: "share of dumps that show virtual threads which have not run yet", Value: .5, Unit: "1",

@@ -35,7 +35,7 @@ var (
 )
 
 var sameStop = check.Threshold{Name: "time to the next collection of the same stop", Value: 20e6, Unit: "ns",
-	Why: "a collection that did not free enough is followed at once", Source: "judgement"}
+	Why: "a collection that did not free enough is followed at once", Source: "judgement: weighs the ms that HotSpot needs between collections of one stop against a program that allocates a young generation in that time"}
 
 // pauseReasons returns the reason of each pause, by its row; ordinary pauses are left out. A pause
 // that follows from another has the same reason: the full collection after an evacuation failure,
@@ -119,9 +119,9 @@ var (
 	permFull = check.Threshold{Name: "part of the permanent generation in use from which it is full", Value: .98, Unit: "1",
 		Why: "it grows to what it needs: what is left is less than the next class loader asks for", Source: "permGen.cpp of JDK 6 and 7: it grows by MinPermHeapExpansion"}
 	oldEmpty = check.Threshold{Name: "part of the old generation in use below which no collection beside the program can have come too late", Value: .1, Unit: "1",
-		Why: "hardly anything is in it", Source: "judgement"}
+		Why: "hardly anything is in it", Source: "HotSpot: no collector begins a cycle by default below 45 % in use (InitiatingHeapOccupancyPercent of G1; 92 % for CMS)"}
 	oldRoomy = check.Threshold{Name: "part of the old generation in use below which it is not what was full", Value: .5, Unit: "1",
-		Why: "no collector runs because room is missing before it is half full", Source: "judgement"}
+		Why: "no collector runs because room is missing before it is half full", Source: "HotSpot: G1 begins a cycle at 45 % in use by default (InitiatingHeapOccupancyPercent), CMS at 92 %"}
 )
 
 // hasRoom says whether a full collection did not come for want of room, as less than a part of the old generation was in use, and the log tells no trigger
@@ -183,4 +183,4 @@ func (g *collector) ordinaryPauses(p metrics.Pauses) metrics.Pauses {
 }
 
 var stoppedSpecial = check.Threshold{Name: "share of the time in pauses with a reason of their own, where no requests tell their cost", Value: .01, Unit: "1",
-	Why: "such a pause need not be, so it is less than for collections that a program needs", Source: "judgement; the p99 meets one"}
+	Why: "such a pause need not be, so it is less than for collections that a program needs", Source: "PASTA (R. Wolff, Operations Research 30, 1982): 1 % of what arrives at random meets one: the p99"}

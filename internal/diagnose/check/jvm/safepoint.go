@@ -45,7 +45,7 @@ which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay
 less often. What does not help: heap settings.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; without requests, one pause of %v, or five shorter ones that take %v of the time; or a thread that did not stop within SafepointTimeoutDelay",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material, perceptible, check.MuchStopped),
-	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, pacePart, perceptible, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, perceptible, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
 		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
@@ -61,6 +61,7 @@ type halt struct {
 	metrics.Pause
 	operation string
 	reaching  bool // it is the way to the safepoint, of a collection
+	leaving   bool // it is the way out of the safepoint, of a collection
 }
 
 func judgeSafepoint(c *check.Case) check.Verdict {
@@ -121,23 +122,30 @@ func judgeStops(c *check.Case) check.Verdict {
 	if !v.Supported() {
 		return v
 	}
-	reaching := make(map[bool]metrics.Pauses)
+	var operations metrics.Pauses
 	by := make(map[string]metrics.Pauses)
+	var late, left metrics.Pauses // all ways to safepoints and out of them, those of other operations included
 	for _, s := range stops {
-		reaching[s.reaching] = append(reaching[s.reaching], s.Pause)
 		by[s.operation] = append(by[s.operation], s.Pause)
-	}
-	var late metrics.Pauses // all ways to safepoints, those of other operations included
-	for _, s := range stops {
-		if d := g.Get(s.Pause, evidence.ToSafepoint); d > 0 {
+		if !s.reaching && !s.leaving {
+			operations = append(operations, s.Pause)
+		}
+		if d := g.Get(s.Pause, evidence.ToSafepoint); d > 0 && !s.leaving {
 			late = append(late, metrics.Pause{Row: s.Row, From: s.From, To: s.From + int64(d)})
+		}
+		if d := g.leavingOf(s.Pause); d > 0 && !s.reaching {
+			left = append(left, metrics.Pause{Row: s.Row, From: s.To - d, To: s.To})
 		}
 	}
 	v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_s", "time until all threads had stopped, in total", late.Seconds(), "s", g.Origin))
 	if most := late.Longest(); len(late) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_longest_ms", "longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", reaching[false].Seconds(), "s", g.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", operations.Seconds(), "s", g.Origin))
+	if most := left.Longest(); most.Seconds() >= perceptible.Value {
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.leaving_s", "time until all threads ran again, in total", left.Seconds(), "s", g.Origin),
+			c.Figure("safepoint.leaving_longest_ms", "longest time to leave a safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
+	}
 	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
 		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
@@ -152,6 +160,12 @@ func judgeStops(c *check.Case) check.Verdict {
 		g.adviseLate(&v)
 		return v
 	}
+	if left.Seconds() >= p.Seconds()/2 && !crowded {
+		v.Title = fmt.Sprintf("The JVM took up to %s to leave a safepoint, and all threads waited for it, for %s in total.", units.Time(1e9*left.Longest().Seconds()), units.Time(1e9*left.Seconds()))
+		v.Fix = append(v.Fix, check.Fix{Text: "find why the VM thread does not run: a CPU quota, a host without free CPUs, or another process with a higher priority; it wakes the threads one after another"})
+		v.Needs = append(v.Needs, check.Need{What: "how long the JVM's threads waited for a CPU, and what else used the CPUs", Command: "unstall record PID"})
+		return v
+	}
 	v.Title = fmt.Sprintf("All threads were paused %[2]s, for %[3]s in total, by %[1]s.", operationTitle(names[0]), units.Times(len(by[names[0]])), units.Time(1e9*by[names[0]].Seconds()))
 	if crowded {
 		v.Title = fmt.Sprintf("Safepoints other than GC follow one another: %s in %s paused all threads for %s of the time, most of them for %s.", units.Num(float64(len(p))), units.Time(1e9*g.Span), units.Percent(g.ShareOf(p)), operationTitle(names[0]))
@@ -162,10 +176,10 @@ func judgeStops(c *check.Case) check.Verdict {
 }
 
 var perceptible = check.Threshold{Name: "length of a stop that is no collection, without requests", Value: .01, Unit: "s",
-	Why: "each JVM has many that are shorter", Source: "judgement"}
+	Why: "each JVM has many that are shorter", Source: "judgement: as long as a call that is noticed"}
 
 var crowding = check.Threshold{Name: "short stops one after another", Value: someCounted.Value, Unit: "count",
-	Why: "each of them alone, every JVM has", Source: "judgement"}
+	Why: "each of them alone, every JVM has", Source: "Poisson error: 1/√5"}
 
 // isCrowded says whether stops that are short each take much of the time, or of a minute of it.
 func (g *collector) isCrowded(p metrics.Pauses) bool {
@@ -207,13 +221,16 @@ func (g *collector) nonGCStops() (out []halt, untold metrics.Pauses, seen bool) 
 		if isDump(name) && g.wasDumpTakenAt(v.End[i]) {
 			continue
 		}
-		s := halt{metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, name, false}
+		s := halt{Pause: metrics.Pause{Row: i, From: v.Start[i], To: v.End[i]}, operation: name}
 		reach, told := v.Get(i, evidence.ToSafepoint)
 		unnamed := uncollected && (name == "" || name == nameless)
 		if unnamed {
 			untold = append(untold, metrics.Pause{Row: i, From: s.From + int64(max(0, reach)), To: s.To})
 		}
 		if unnamed || isCollection(name) || collected.Within(s.From, s.To) > (s.To-s.From)/10 {
+			if left := g.leavingOf(s.Pause); left > 0 {
+				out = append(out, halt{Pause: metrics.Pause{Row: i, From: s.To - left, To: s.To}, operation: name, leaving: true})
+			}
 			s.To, s.reaching = s.From+int64(reach), true
 			if !told || reach <= 0 {
 				continue
@@ -222,6 +239,14 @@ func (g *collector) nonGCStops() (out []halt, untold metrics.Pauses, seen bool) 
 		out = append(out, s)
 	}
 	return out, untold, seen
+}
+
+// leavingOf returns how long (ns) the threads of a stop took to run again, 0 if its log does not say.
+func (g *collector) leavingOf(p metrics.Pause) int64 {
+	if left := g.Get(p, evidence.Resuming); left > 0 {
+		return min(int64(left), p.To-p.From)
+	}
+	return 0
 }
 
 // isDump says whether an operation is part of a dump of all threads, as jcmd takes it.

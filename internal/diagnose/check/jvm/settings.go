@@ -78,11 +78,11 @@ func isSet(c *check.Case, s string) bool {
 }
 
 // keepFixes removes the fixes for which is returns false, and their predictions.
-func keepFixes(v *check.Verdict, is func(*check.Fix) bool) {
+func keepFixes(v *check.Verdict, match func(*check.Fix) bool) {
 	at := make(map[int]int) // of the fixes that stay, where they stood
 	var fixes []check.Fix
 	for i := range v.Fix {
-		if f := v.Fix[i]; is(&f) {
+		if f := v.Fix[i]; match(&f) {
 			at[i] = len(fixes)
 			fixes = append(fixes, f)
 		}

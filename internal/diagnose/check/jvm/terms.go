@@ -54,7 +54,7 @@ func pauseParts(c *check.Case) (out []check.Part) {
 		{check.Part{What: "collections that lacked CPU, or spent it in the kernel", Least: stoppedPart}, func(p metrics.Pause) bool { return g.inKernel(p) || g.isStarved(p, pace) }},
 		{check.Part{Cause: FullGC.ID, What: "full collections", Least: stoppedFull}, func(p metrics.Pause) bool { return p.Of == evidence.PauseFull }},
 		{check.Part{Cause: LongPause.ID, What: "pauses of a second or more", Least: terms.Own}, func(p metrics.Pause) bool { return slices.Contains(long, p) }},
-		{check.Part{Cause: YoungGCRate.ID, What: "young collections", Least: terms.Own}, func(p metrics.Pause) bool { return p.Of == evidence.PauseYoung || p.Of == evidence.PauseMixed }},
+		{check.Part{Cause: YoungGCRate.ID, What: "young collections", Least: terms.Own}, g.isYoung},
 		{check.Part{Cause: LongPause.ID, What: cyclesPause, Least: terms.Own}, func(metrics.Pause) bool { return true }},
 	}
 	for _, p := range g.Pauses {

@@ -46,7 +46,7 @@ makes collections more frequent).`,
 	Least: fmt.Sprintf("5 young collections, 10 a minute, and 5 %% of the time (20 %% of the worst minute); with requests %v of the time and %v of slow time",
 		leastYoung, check.Material),
 	Thresholds: []check.Threshold{halfOne, leastAllocated, leastLarger, leastWatched, leastYoung, longMinutes, longYoung, mostFreed, mostOfIt,
-		mostOfThem, muchCopied, nearKnee, oftenYoung, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someYoung, stoppedSpecial, stoppedYoung,
+		mostOfThem, muchCopied, nearKnee, oftenYoung, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someYoung, stoppedSpecial, stoppedYoung,
 		unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull,
 		check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen,
 		check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough,
@@ -61,15 +61,15 @@ makes collections more frequent).`,
 // hardly any time.
 var (
 	oftenYoung = check.Threshold{Name: "young collections from which they are worth slowing down", Value: 10. / 60, Unit: "1/s",
-		Why: "below, they are rare", Source: "judgement; ten a minute"}
+		Why: "below, they are rare", Source: "arithmetic: ten a minute; at 0.1 s each, which people notice (J. Nielsen, Usability Engineering, 1993, chapter 5), they take 1.7 % of the time"}
 	someYoung = check.Threshold{Name: "young collections in what was watched", Value: 5, Unit: "count",
 		Why: "of five, a rate is known within a half", Source: "Poisson error: 1/√5"}
 	leastYoung = check.Threshold{Name: "share of the time in young collections, where requests tell their cost", Value: .02, Unit: "1",
-		Why: "below, they take hardly any time", Source: "judgement"}
+		Why: "below, they take hardly any time", Source: "HotSpot, gc_globals.hpp: twice the 1 % that the Parallel collector aims for (GCTimeRatio=99)"}
 	stoppedYoung = check.Threshold{Name: "share of the time in young collections, where no requests tell their cost", Value: .05, Unit: "1",
-		Why: "a program needs some", Source: "judgement"}
+		Why: "a program needs some", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one request in twenty meets one: the p95"}
 	nearKnee = check.Threshold{Name: "part of the load's knee from which it is reported", Value: .5, Unit: "1",
-		Why: "there waits begin to grow", Source: "judgement"}
+		Why: "there waits begin to grow", Source: "M/M/1: ρ/(1−ρ) is 1 at 50 %: a request waits for as long as it is served"}
 	mostOfIt = check.Threshold{Name: "share of slow time that is theirs though the work alone were too much", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	longYoung = check.Threshold{Name: "length of a young collection that makes any request slow that meets it", Value: .1, Unit: "s",
@@ -83,8 +83,12 @@ func judgeYoung(c *check.Case) check.Verdict {
 	}
 	var v check.Verdict
 	long := g.longPauses()
-	p := g.ownPauses(g.Pauses.Of(evidence.PauseYoung, evidence.PauseMixed)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
+	p := g.ownPauses(g.Pauses.Where(g.isYoung)).Where(func(x metrics.Pause) bool { return !slices.Contains(long, x) })
 	what := "young collections"
+	untold := len(p) > 0 && len(p.Of(evidence.PauseOther)) == len(p)
+	if untold {
+		what = "collections of which the log does not say what they collect"
+	}
 	b := g.judgePauses(&v, "jvm.young-gc-rate", p, what, stoppedYoung)
 	if len(p) == 0 {
 		return v
@@ -136,6 +140,9 @@ func judgeYoung(c *check.Case) check.Verdict {
 	if storm && g.ShareOf(p) < stoppedYoung.Value {
 		v.Title = g.addWorstToTitle(fmt.Sprintf("Young GC (%s) pauses the program %s of the time.", g.NameOf(p[0]), units.Percent(g.ShareOf(p))), p)
 	}
+	if untold {
+		v.Title = fmt.Sprintf("GC pauses the program %s of the time, second after second; the log does not say which collections they are.", units.Percent(g.ShareOf(p)))
+	}
 	if knee := load.Knee.Rate(); known && load.Offered >= nearKnee.Value*knee.Value {
 		v.Summary += fmt.Sprintf("; %s requests/s arrived, and the CPUs can serve about %s/s", units.Num(load.Offered), units.Num(knee.Value))
 	}
@@ -147,6 +154,16 @@ func judgeYoung(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "allocate less there: it fills eden more than any other place", Code: code})
 	}
 	return v
+}
+
+// isYoung says whether a pause is a young collection. Where a log sums up the collections of a second without saying what they
+// collect, they count as young ones: those of the old generation have lines of their own.
+func (g *collector) isYoung(p metrics.Pause) bool {
+	if p.Of == evidence.PauseOther {
+		_, sums := g.c.Fact(evidence.FactLongAlone)
+		return sums
+	}
+	return p.Of == evidence.PauseYoung || p.Of == evidence.PauseMixed
 }
 
 // youngFigures returns how often eden fills, by how much, and what the collections cost.

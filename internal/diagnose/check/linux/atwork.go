@@ -56,7 +56,7 @@ func (m *mechanism) addTimeAtWork(c *check.Case, k *kernel, x *charged) {
 }
 
 var oneAtWork = check.Threshold{Name: "threads at work on average that are about one", Value: 1.5, Unit: "threads",
-	Why: "a second one answers, or reads a request, at the same time", Source: "judgement"}
+	Why: "a second one answers, or reads a request, at the same time", Source: "arithmetic: midway between one and two"}
 
 // holderWork returns how many threads are at work on average while others wait for a lock or to be
 // woken; alone says whether that is about one, which is then the holder, and what threads at work

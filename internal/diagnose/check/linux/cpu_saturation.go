@@ -118,7 +118,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 // which nobody was kept waiting long; from full on, they all are in use.
 var (
 	calm = check.Threshold{Name: "share of the time in which a task waited for a CPU below which none waited long", Value: .1, Unit: "1",
-		Why: "a busy host has so much", Source: "judgement"}
+		Why: "a busy host has so much", Source: "PASTA (R. Wolff, Operations Research 30, 1982): nine in ten of those that wake up find a CPU: the p90"}
 	full = check.Threshold{Name: "share of the host's CPUs from which all are in use", Value: .9, Unit: "1",
 		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 )
@@ -200,7 +200,7 @@ func needTrace(c *check.Case) []check.Need {
 }
 
 var spare = check.Threshold{Name: "share of the host's CPUs in use below which some were always free", Value: .6, Unit: "1",
-	Why: "a queue shorter than a reading needs more", Source: "judgement"}
+	Why: "a queue shorter than a reading needs more", Source: "M/M/1: ρ/(1−ρ) is 1.5 at 60 %"}
 
 // hasSpareCPUs says whether the host always had CPUs free.
 func (h *host) hasSpareCPUs() bool { return h.Peak < spare.Value*h.CPUs }

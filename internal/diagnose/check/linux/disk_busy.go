@@ -131,7 +131,7 @@ func judgeDisk(c *check.Case) check.Verdict {
 }
 
 var queued = check.Threshold{Name: "requests at a time from which a disk has others waiting", Value: 2, Unit: "count",
-	Why: "if it does one after the other", Source: "arithmetic"}
+	Why: "if it does one after the other", Source: "arithmetic: beside one that is served, one waits"}
 
 // formatRefaults says that files are read again soon after they were dropped; "" where they are
 // not.

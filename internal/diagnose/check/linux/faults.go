@@ -213,7 +213,7 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 }
 
 var noticed = check.Threshold{Name: "share of CPU time in page faults", Value: .1, Unit: "1",
-	Why: "less is within what requests differ by", Source: "judgement"}
+	Why: "less is within what requests differ by", Source: "arithmetic: without them the same work takes a tenth less CPU time"}
 
 // freshMemory returns when the heap was larger than ever before in the
 // recording.

@@ -12,13 +12,13 @@ import (
 // What a report of iostat or mpstat must show to say by itself that whatever runs on the host waits.
 var (
 	diskFull = check.Threshold{Name: "share of the time in which a disk had requests", Value: .9, Unit: "1",
-		Why: "of a disk that takes many at a time it says little by itself", Source: "judgement"}
+		Why: "of a disk that takes many at a time it says little by itself", Source: "iostat(1), %util: of devices that serve requests side by side it is no limit; M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 	waitsMuch = check.Threshold{Name: "share of the CPUs' time idle while a disk was waited for, beside a disk that always has requests", Value: .15, Unit: "1",
-		Why: "of eight CPUs more than one has always a task that waits", Source: "arithmetic"}
+		Why: "of eight CPUs more than one has always a task that waits", Source: "arithmetic: 15 % of eight CPUs are 1.2"}
 	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
-		Why: "a program writes the next one when the last one is done, as fsync makes it", Source: "arithmetic"}
+		Why: "a program writes the next one when the last one is done, as fsync makes it", Source: "arithmetic: one at a time, less the time between two"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
-		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "judgement"}
+		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "arithmetic: half a turn at 7200 a minute is 4.2 ms, before any seek"}
 	cpusFull = check.Threshold{Name: "share of the CPUs that are busy", Value: .8, Unit: "1",
 		Why: "of what comes at random each waits four times as long as it runs", Source: "M/M/1: ρ/(1−ρ)"}
 )
@@ -62,7 +62,7 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 }
 
 var mostlySoftirq = check.Threshold{Name: "share of the host's CPUs busy with interrupts, whatever else they do", Value: .45, Unit: "1",
-	Why: "nearly half of them are lost to programs", Source: "judgement"}
+	Why: "nearly half of them are lost to programs", Source: "judgement: weighs interrupts that leave a CPU for programs against those that take it: what is left is hardly more than what they take"}
 
 // judgeHostSoftirq judges the host's CPUs: interrupts take much of them, and few are free.
 func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
@@ -90,7 +90,7 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 
 var (
 	mostlyStolen = check.Threshold{Name: "share of the CPUs given to other virtual machines", Value: .25, Unit: "1",
-		Why: "whatever runs takes a third longer at least", Source: "arithmetic"}
+		Why: "whatever runs takes a third longer at least", Source: "arithmetic: 1/(1 − 0.25) is 1.33"}
 	manyPages = check.Threshold{Name: "pages read from swap, and written", Value: 256, Unit: "1/s",
 		Why: "1 MiB a second", Source: "arithmetic: 4 KiB each"}
 )
@@ -132,9 +132,9 @@ func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
 // Of a host without a free CPU whatever runs waits for one: nearly all are busy, and several tasks for each are ready to run.
 var (
 	noneFree = check.Threshold{Name: "share of the host's CPUs that are busy when none is free", Value: .95, Unit: "1",
-		Why: "readings miss some ticks", Source: "judgement"}
+		Why: "readings miss some ticks", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}
 	manyReady = check.Threshold{Name: "tasks ready to run for each CPU", Value: 3, Unit: "times",
-		Why: "each waits for two others", Source: "judgement"}
+		Why: "each waits for two others", Source: "arithmetic: each gets a third of a CPU"}
 )
 
 // judgeHostCPU judges the host's CPUs: all are busy, and several times as many tasks are ready to run.

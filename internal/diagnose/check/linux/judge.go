@@ -26,7 +26,7 @@ func needMore(c *check.Case) check.Need {
 }
 
 var leastWork = check.Threshold{Name: "threads with work on average", Value: .1, Unit: "threads",
-	Why: "a tenth of one is what is called idle", Source: "judgement"}
+	Why: "a tenth of one is what is called idle", Source: "Little's law, L = λW: 100 ms of work in each second"}
 
 var ofBusyThreads = check.Threshold{Name: "share of the time of busy threads from which a cause is named", Value: check.Material.Value, Unit: "1",
 	Why: "without requests it stands for slow time, in which threads serve them", Source: "Little's law"}

@@ -76,7 +76,7 @@ func spanSinceSent(c *check.Case, row int) (from, to int64) {
 }
 
 var noticeable = check.Threshold{Name: "mean length of slow requests from which waits for a CPU are named", Value: 20e6, Unit: "ns",
-	Why: "a few ms are what the scheduler gives to whatever is at work before", Source: "judgement"}
+	Why: "a few ms are what the scheduler gives to whatever is at work before", Source: "judgement: as long as a slow request that is noticed"}
 
 // Shorter requests are reported where most requests meet the waits: most are slow, by more than a slice of the scheduler on average, and a
 // thread of the process waits for three times as long as it runs.
@@ -84,7 +84,7 @@ var (
 	mostSlow = check.Threshold{Name: "share of requests that are slow, for shorter ones to matter", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	mostWait = check.Threshold{Name: "share of the time of ready threads that they wait for a CPU, for shorter ones to matter", Value: .75, Unit: "1",
-		Why: "three times as long as they run", Source: "judgement"}
+		Why: "three times as long as they run", Source: "arithmetic: of four parts of their time they wait for three"}
 	slice = check.Threshold{Name: "mean length of slow requests that may be waits for a CPU at all", Value: 4e6, Unit: "ns",
 		Why: "a slice of the scheduler", Source: "base_slice_ns of Linux: about 3 ms"}
 )

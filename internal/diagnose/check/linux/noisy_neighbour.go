@@ -38,7 +38,7 @@ CPUs are free.`,
 }
 
 var few = check.Threshold{Name: "share of the host's CPUs that others use, below which they are not in the way", Value: .1, Unit: "1",
-	Why: "nine tenths are left", Source: "judgement"}
+	Why: "nine tenths are left", Source: "arithmetic: without them the rest would have a ninth more"}
 
 func judgeNeighbour(c *check.Case) check.Verdict {
 	s := starvationOf(c)

@@ -54,16 +54,16 @@ var (
 	mostly = check.Threshold{Name: "part of a request in which the heap grew", Value: .5, Unit: "1",
 		Why: "the request met new memory", Source: "arithmetic: half"}
 	longer = check.Threshold{Name: "work of requests that met new memory, over that of others", Value: 1.5, Unit: "times",
-		Why: "requests differ by less", Source: "judgement"}
+		Why: "requests differ by less", Source: "arithmetic: a third of their work is then what the others do not have (1 − 1/1.5)"}
 )
 
 // Parts of its CPU time that a process spends on clearing memory for allocations: from the first, faults are reported; from the second,
 // they may be the reason where nothing can be compared. A profile sees the clearing, about half of a fault's cost.
 var (
 	clears = check.Threshold{Name: "share of CPU time that clears memory, by a profile", Value: .1, Unit: "1",
-		Why: "a profile sees half of what a fault costs", Source: "judgement"}
+		Why: "a profile sees half of what a fault costs", Source: "arithmetic: as a profile sees half of what a fault costs, a fifth of CPU time"}
 	clearsMuch = check.Threshold{Name: "share of CPU time that clears memory, where nothing can be compared", Value: .2, Unit: "1",
-		Why: "it may be the reason", Source: "judgement"}
+		Why: "it may be the reason", Source: "arithmetic: as a profile sees half of what a fault costs, two fifths of CPU time"}
 )
 
 const (

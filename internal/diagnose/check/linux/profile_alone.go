@@ -10,7 +10,7 @@ import (
 
 // ofProfile is the part of a CPU profile from which on what the kernel does there is named by it alone.
 var ofProfile = check.Threshold{Name: "share of the samples of a CPU profile, where nothing else is known", Value: worthTHP.Value, Unit: "1",
-	Why: "as much of the CPU time of whatever was sampled does nothing else", Source: "judgement"}
+	Why: "as much of the CPU time of whatever was sampled does nothing else", Source: "judgement: as where the process was recorded (linux.thp-stall): without it the same work takes a fifth less CPU time"}
 
 // judgeProfile judges by a kernel mechanism's share of a listing of perf report.
 func judgeProfile(c *check.Case, mechanism, what string, fix check.Fix) (v check.Verdict, ok bool) {
@@ -32,6 +32,9 @@ func judgeHostReclaim(c *check.Case) (check.Verdict, bool) {
 	if v, ok := judgeKswapd(c); ok {
 		return v, true
 	}
+	if v, ok := judgeStrained(c); ok {
+		return v, true
+	}
 	return judgeProfile(c, evidence.KernelReclaim, "frees memory before it can give some",
 		check.Fix{Text: "raise the memory limit of the group that reclaims (memory.events counts max), or give the host more memory; files that are read once need not be cached"})
 }
@@ -51,20 +54,21 @@ func judgeHostFutex(c *check.Case) (check.Verdict, bool) {
 // Syncs that a program's own log or page tells of.
 var (
 	fewSlowSyncs = check.Threshold{Name: "syncs that took so long that a program told of it", Value: 2, Unit: "count",
-		Why: "one may follow a load of data", Source: "judgement"}
+		Why: "one may follow a load of data", Source: "arithmetic: the least number that repeats itself"}
 	longSync = check.Threshold{Name: "length of a single sync that a program told of", Value: 10e9, Unit: "ns",
 		Why: "whatever waits for it waits longer than people do", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
 	slowSync = check.Threshold{Name: "median of a sync", Value: 10e6, Unit: "ns",
 		Why: "of a disk that suits, 99 of 100 take less", Source: "etcd, Hardware recommendations, Disks; FAQ: \"p99 duration should be less than 10ms\""}
 	manySyncs = check.Threshold{Name: "syncs of which a median means something", Value: 20, Unit: "count",
-		Why: "of fewer one load decides", Source: "binomial error"}
+		Why: "of fewer one load decides", Source: "binomial error: of 20 the half that is slower is known within 11 % (√(0.5·0.5/20))"}
 )
 
 // tellsSyncs says whether a program reports its syncs.
 func tellsSyncs(c *check.Case) bool {
 	_, timed := c.Fact(evidence.FactSyncMedian)
 	_, slow := c.Fact(evidence.FactSyncsSlow)
-	return timed || slow
+	_, traced := c.Fact(evidence.FactSyncsShare)
+	return timed || slow || traced
 }
 
 // judgeSyncsTold judges by what a program's log or page reports of its syncs.
@@ -74,6 +78,7 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 	most, _ := c.Fact(evidence.FactSyncMost)
 	median, timed := c.Fact(evidence.FactSyncMedian)
 	n, _ := c.Fact(evidence.FactSyncs)
+	share, _ := c.Fact(evidence.FactSyncsShare)
 	whose := s.Name
 	if whose == "" {
 		whose = "a program"
@@ -85,6 +90,16 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 			Summary: fmt.Sprintf("a median of %s for a sync", units.Time(median.Number))}
 		v.Evidence = append(v.Evidence, c.Figure("disk.sync_median_ms", "median of a sync", median.Number/1e6, "ms", median.Origin),
 			c.Figure("disk.syncs", "syncs that were counted", n.Number, "count", n.Origin))
+	case share.Number >= check.Material.Value && n.Number >= manySyncs.Value:
+		v = check.Verdict{Rule: check.StandsAlone, Weight: share.Number,
+			Title:   fmt.Sprintf("A thread waits until data is on the disk for %s of the time in which its calls were traced: %s in %s.", units.Percent(share.Number), units.Time(median.Number)+" (median)", units.Plural(int(n.Number), "sync")),
+			Summary: fmt.Sprintf("%s of a traced thread's time is fsync", units.Percent(share.Number))}
+		v.Evidence = append(v.Evidence, c.Figure("disk.sync_traced_share", "part of its time for which the traced thread waited for syncs", share.Number, "1", share.Origin),
+			c.Figure("disk.sync_median_ms", "median of a sync", median.Number/1e6, "ms", median.Origin),
+			c.Figure("disk.syncs", "syncs that were counted", n.Number, "count", n.Origin))
+		v.Fix = []check.Fix{{Text: "sync once for many changes: collect them into one transaction (of SQLite: one BEGIN … COMMIT for many statements, journal_mode=WAL with synchronous=NORMAL)"}}
+		v.Needs = []check.Need{askProcess}
+		return v, true
 	case slow.Number >= fewSlowSyncs.Value, most.Number >= longSync.Value:
 		v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
 			Title:   fmt.Sprintf("The disk is slow to keep what %s writes: a sync took up to %s.", whose, units.Time(most.Number)),
@@ -101,7 +116,7 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 
 // busyKernelThread is how much of a CPU a thread of the kernel must use to be named by a list of processes alone.
 var busyKernelThread = check.Threshold{Name: "CPU that a thread of the kernel uses, by a list of processes", Value: .8, Unit: "CPUs",
-	Why: "it hardly ever has nothing to do", Source: "judgement"}
+	Why: "it hardly ever has nothing to do", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
 
 // kernelThread returns a kernel thread whose name begins so; ok says whether it uses nearly a
 // whole CPU.
@@ -122,6 +137,21 @@ func judgeKswapd(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence, c.Figure("host.kswapd_cpus", "CPU that "+f.Value+" uses", f.Number, "CPUs", f.Origin))
 	v.Fix = []check.Fix{{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs, none without a limit"}}
 	v.Needs = []check.Need{{What: "what memory is used for, and how long tasks wait for it: free -m; cat /proc/pressure/memory; vmstat 1 30"}}
+	return v, true
+}
+
+// judgeStrained judges by a single look at pressure files: all tasks of a group wait for memory.
+func judgeStrained(c *check.Case) (v check.Verdict, ok bool) {
+	f, told := c.Fact(evidence.FactMemoryStrain)
+	if !told || f.Number < check.Material.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: f.Number,
+		Title:   fmt.Sprintf("Memory is short for %s: all of its tasks waited for it for %s of the last ten seconds.", f.Value, units.Percent(f.Number)),
+		Summary: fmt.Sprintf("all tasks of %s waited for memory for %s of ten seconds", f.Value, units.Percent(f.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("host.memory_full_share", "share of ten seconds in which all tasks of "+f.Value+" waited for memory", f.Number, "1", f.Origin))
+	v.Fix = []check.Fix{{Text: "raise its memory limit, or let what runs in it use less (heaps, caches); memory.current, memory.max and memory.events of the group show whether it is at its limit, vmstat 1 whether the host swaps"}}
+	v.Needs = []check.Need{{What: "whether it is the limit or the host: memory.current, memory.max, memory.events and memory.stat of the group, twice"}}
 	return v, true
 }
 

@@ -21,7 +21,7 @@ type stoppedSeconds struct {
 }
 
 var fewSeconds = check.Threshold{Name: "part of the time without a stop that says what is usual", Value: .1, Unit: "1",
-	Why: "of less the usual is by chance", Source: "judgement"}
+	Why: "of less the usual is by chance", Source: "judgement: weighs recordings with few quiet seconds against a usual that these few make"}
 
 // stoppedSecondsOf compares slow time with the seconds in which the quota stopped the process; ok
 // is false where less than half of slow time was watched.

@@ -42,7 +42,7 @@ one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap
 }
 
 var fewPages = check.Threshold{Name: "pages read from swap below which nothing is slower", Value: 10, Unit: "1/s",
-	Why: "some ms of a disk", Source: "judgement"}
+	Why: "some ms of a disk", Source: "arithmetic: at 0.1 ms for each on an SSD 0.1 % of the time; on a disk that seeks, a tenth"}
 
 // isSwapping says whether pages are read back from swap.
 func isSwapping(c *check.Case) bool {
@@ -50,18 +50,18 @@ func isSwapping(c *check.Case) bool {
 	return s.SwapIn.Known() && s.SwapIn.Number >= fewPages.Value
 }
 
-// toAndFro says whether memory is freed by swapping out pages that are read back soon after,
-// rather than by dropping files: freeing it is then a part of swapping.
-func toAndFro(c *check.Case) bool {
+// isSwapThrashing says whether the kernel swaps out pages that are soon read back, rather than dropping file pages. Reclaiming
+// memory is then a part of swapping.
+func isSwapThrashing(c *check.Case) bool {
 	s := strainOf(c)
 	return isSwapping(c) && s.SwapOut.Known() && s.SwapOut.Number >= fewPages.Value && !(s.Refaults.Known() && s.Refaults.Number > s.SwapIn.Number)
 }
 
-// swapIn returns how reading from swap is recognised: a thread that waits for a page while pages
-// are read from swap may wait for one of these.
+// swapIn matches waits for swapped pages. Major faults count too while the host reads from swap, because a fault does not
+// name its source.
 func swapIn(c *check.Case) *mechanism {
 	m := &mechanism{what: "reading memory back from swap", classes: []string{evidence.KernelSwapIn}}
-	if toAndFro(c) {
+	if isSwapThrashing(c) {
 		m.what = "swapping memory out and reading it back"
 		m.classes = append(m.classes, evidence.KernelReclaim)
 	}

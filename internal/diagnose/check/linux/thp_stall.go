@@ -66,13 +66,13 @@ predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise;
 // justify a closer look.
 var (
 	worthTHP = check.Threshold{Name: "share of the process's CPU time in making huge pages", Value: .2, Unit: "1",
-		Why: "less is within what requests differ by", Source: "judgement"}
+		Why: "less is within what requests differ by", Source: "judgement: weighs a change of a setting of the host against what requests differ by; without it the same work takes a fifth less CPU time"}
 	suspectTHP = check.Threshold{Name: "share of the process's CPU time from which the counters of a host deserve a second look", Value: .1, Unit: "1",
-		Why: "half of what is named", Source: "judgement"}
+		Why: "half of what is named", Source: "arithmetic: half of what is named"}
 )
 
 var leastTHP = check.Threshold{Name: "CPU that making huge pages takes", Value: .03, Unit: "CPUs",
-	Why: "30 ms a second", Source: "judgement"}
+	Why: "30 ms a second", Source: "arithmetic: 30 ms of CPU time in each second"}
 
 var someStalls = check.Threshold{Name: "times that a thread on the host compacted memory", Value: 3, Unit: "1/s",
 	Why: "at some ms each, from a few on they matter", Source: "measured: 8.4–11.1 ms for each 8 MiB mapped where memory is fragmented and defrag is always (Linux 6.18)"}

@@ -45,9 +45,9 @@ WAITAOF (7.2 and later) only clients that need durability wait for the disk.`,
 
 var (
 	longSync = check.Threshold{Name: "share of the time of the main thread in syncs", Value: .1, Unit: "1",
-		Why: "clients queue as at a server that is busy for a tenth longer", Source: "judgement"}
+		Why: "clients queue as at a server that is busy for a tenth longer", Source: "PASTA (R. Wolff, Operations Research 30, 1982): a tenth of the commands meets one: the p90"}
 	pingSync = check.Threshold{Name: "mean wait of PINGs", Value: 1e6, Unit: "ns",
-		Why: "ten times what they take where none waits", Source: "judgement"}
+		Why: "ten times what they take where none waits", Source: "judgement: ten times the 0.1 ms of a PING on a server where none waits"}
 )
 
 var toldSyncs = check.Threshold{Name: "log lines of delayed syncs within ten minutes", Value: 3, Unit: "count",
@@ -90,7 +90,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		s.supportSyncs(c, &v, nil)
 	case s.longSyncs() >= longStop.Value:
 		most, from := s.longestEvent(syncEvents...)
-		return aLongOne(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.productTitle(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
+		return judgeLongestEvent(c, fmt.Sprintf("%s probably waits for its disk when it writes the AOF, up to %s.", s.productTitle(), units.Time(most)), "waiting for the disk", "a write or sync of the AOF", most, from,
 			check.Fix{Text: "put the AOF on a faster disk, or on one that nothing else writes to", Setting: "appendfsync everysec"})
 	case a.Fsync == "always" && !s.waits.Mean.Known() && s.kernel == nil:
 		v.Rule, v.Summary = check.NotRecorded, "appendfsync always: each write waits for the disk; the wait was not measured"
@@ -221,7 +221,7 @@ func (s *server) inRush(kind string, least int) bool {
 }
 
 var aside = check.Threshold{Name: "time between log lines and INFO samples of one incident", Value: 3600e9, Unit: "ns",
-	Why: "an hour", Source: "judgement"}
+	Why: "an hour", Source: "judgement: weighs clocks that differ and logs that are written late against the events of another day"}
 
 func formatMinute(ns int64) string { return time.Unix(0, ns).UTC().Format("2 Jan 2006 15:04") }
 

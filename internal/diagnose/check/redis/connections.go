@@ -50,7 +50,7 @@ var (
 	forCommands = check.Threshold{Name: "new connections for each command", Value: .3, Unit: "count",
 		Why: "HELLO or AUTH, SELECT, and one that is wanted", Source: "arithmetic: one in three"}
 	ofThread = check.Threshold{Name: "share of the main thread's time", Value: .1, Unit: "1",
-		Why: "commands that come at that time wait", Source: "judgement; the p90"}
+		Why: "commands that come at that time wait", Source: "PASTA (R. Wolff, Operations Research 30, 1982): a tenth of the commands meets one: the p90"}
 	burst = check.Threshold{Name: "connections opened within a second", Value: 500, Unit: "1/s",
 		Why: "30 ms of the thread at once", Source: "arithmetic: 60 µs each"}
 )
@@ -114,15 +114,15 @@ func judgeConnections(c *check.Case) check.Verdict {
 // open; a filling pool has few.
 var (
 	soon = check.Threshold{Name: "time until maxclients is reached", Value: 600, Unit: "s",
-		Why: "a server that is full within minutes is one of today's incidents", Source: "judgement"}
+		Why: "a server that is full within minutes is one of today's incidents", Source: "judgement: weighs the time that a person needs to act against servers that fill up in hours"}
 	keptOpen = check.Threshold{Name: "part of the opened connections that is still open", Value: .5, Unit: "1",
 		Why: "they are not closed", Source: "arithmetic: half"}
 	manyKept = check.Threshold{Name: "clients more than before", Value: 50, Unit: "count",
-		Why: "a pool that fills has fewer", Source: "judgement"}
+		Why: "a pool that fills has fewer", Source: "judgement: more than a pool that fills has: 10 in HikariCP, 10 for each CPU in go-redis"}
 	goesOn = check.Threshold{Name: "part of the growth in the second half of the time", Value: .25, Unit: "1",
 		Why: "a pool that is filled stops", Source: "arithmetic: half of a half"}
 	halfLooks = check.Threshold{Name: "samples from which there are halves", Value: 6, Unit: "count",
-		Why: "three in each", Source: "arithmetic"}
+		Why: "three in each", Source: "arithmetic: of three points in each half the middle one is known"}
 )
 
 // secondsToFull returns after how long (s) the limit of clients is reached at the rate at which

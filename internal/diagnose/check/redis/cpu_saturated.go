@@ -45,11 +45,11 @@ var (
 	saturated = check.Threshold{Name: "share of a CPU that the main thread uses", Value: .8, Unit: "1",
 		Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 	full = check.Threshold{Name: "share of a CPU that it uses and waits for together", Value: .95, Unit: "1",
-		Why: "it has no time left", Source: "judgement"}
+		Why: "it has no time left", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}
 	notRun = check.Threshold{Name: "share of the time in commands that the thread was on a CPU, below which the host did not run it", Value: .8, Unit: "1",
-		Why: "commands do not wait by themselves", Source: "judgement"}
+		Why: "commands do not wait by themselves", Source: "arithmetic: commands take a quarter longer than they compute (1/0.8)"}
 	leastOwn = check.Threshold{Name: "CPU that the main thread uses itself", Value: .6, Unit: "CPUs",
-		Why: "else it is those who use the CPUs", Source: "judgement"}
+		Why: "else it is those who use the CPUs", Source: "M/M/1: ρ/(1−ρ) is 1.5 at 60 %: most of its queue is its own"}
 )
 
 // mainThreadUse returns how much of a core the main thread uses, and whether it is full. A thread

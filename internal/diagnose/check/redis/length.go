@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// longestEvent returns how long (ns) the longest of some events took that the latency monitor saw,
-// ever or in what it keeps; 0 if there is none.
+// longestEvent returns the length (ns) of the longest of the named events that the latency monitor saw since its reset or in
+// its history; 0 if there is none.
 func (s *server) longestEvent(names ...string) (ns float64, origin evidence.Origin) {
 	for _, e := range s.Events {
 		for _, name := range names {
@@ -22,9 +22,8 @@ func (s *server) longestEvent(names ...string) (ns float64, origin evidence.Orig
 	return ns, origin
 }
 
-// aLongOne judges by the length of a single event, where events are rare or their rate is not
-// known: clients notice a second.
-func aLongOne(c *check.Case, title, spends, what string, ns float64, origin evidence.Origin, fix ...check.Fix) check.Verdict {
+// judgeLongestEvent judges by the longest event alone, where events are rare or their rate is unknown.
+func judgeLongestEvent(c *check.Case, title, spends, what string, ns float64, origin evidence.Origin, fix ...check.Fix) check.Verdict {
 	return check.Verdict{Rule: check.StandsAlone, Weight: rarely.Value, Title: title, Summary: fmt.Sprintf("one of %s, by the latency monitor", units.Time(ns)), Spends: spends,
 		Evidence: []check.Evidence{c.Figure("redis.event_longest_ms", what+", the longest by the latency monitor", ns/1e6, "ms", origin)}, Fix: fix,
 		Needs: []check.Need{{What: "how often it happens: LATENCY HISTORY of the event, and INFO twice", Command: "unstall redis://HOST:PORT"}}}

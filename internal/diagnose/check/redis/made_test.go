@@ -3,11 +3,12 @@ package redis_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/unstall/unstall/internal/base/goldentest"
 )
 
 const fixtures = "../testdata"
@@ -15,7 +16,6 @@ const fixtures = "../testdata"
 // TestMade holds the fixtures that are made against what makes them: what redis-cli prints of servers of which
 // everything is known.
 func TestMade(t *testing.T) {
-	update := flag.Lookup("update").Value.String() == "true" // of package formattest
 	type grow = map[string]float64
 	two := func(more grow, lines func(s int) []string) map[string]string {
 		all := make(map[string]string)
@@ -84,7 +84,7 @@ func TestMade(t *testing.T) {
 		f.files["truth.json"] = string(about) + "\n"
 		for name, want := range f.files {
 			path := filepath.Join(fixtures, dir, name)
-			if update {
+			if *goldentest.Update {
 				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 					t.Fatal(err)
 				}
@@ -94,7 +94,7 @@ func TestMade(t *testing.T) {
 				continue
 			}
 			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, []byte(want)) {
-				t.Errorf("%s is not what is made: go test ./cause/redis -update", path)
+				t.Errorf("%s is not what is made: %s", path, goldentest.Command())
 			}
 		}
 	}

@@ -46,11 +46,11 @@ costs CPU.`,
 // per ten misses; below, most misses are of keys that were not evicted.
 var (
 	manyMisses = check.Threshold{Name: "share of lookups that miss", Value: .1, Unit: "1",
-		Why: "pages wait for what the cache stands in for", Source: "judgement"}
+		Why: "pages wait for what the cache stands in for", Source: "arithmetic: a tenth of the lookups: the p90"}
 	evictedOf = check.Threshold{Name: "evictions for each miss", Value: .1, Unit: "count",
-		Why: "below, most misses are of keys that were not evicted", Source: "judgement"}
+		Why: "below, most misses are of keys that were not evicted", Source: "arithmetic: nine of ten misses are then of keys that were not evicted in that time"}
 	almostFull = check.Threshold{Name: "share of maxmemory in use", Value: .95, Unit: "1",
-		Why: "evictions begin at all of it", Source: "judgement"}
+		Why: "evictions begin at all of it", Source: "judgement: weighs a peak between two samples, which evicts, against a limit that is merely near"}
 )
 
 func judgeMemory(c *check.Case) check.Verdict {
@@ -110,7 +110,7 @@ func (s *server) missShare() float64 {
 }
 
 var elsewhereFor = check.Threshold{Name: "time that a client waits elsewhere for a refused command", Value: check.NoticeableCall.Value / 1e9, Unit: "s",
-	Why: "nothing else is known of it", Source: "judgement; as long as a call that is noticed"} // s
+	Why: "nothing else is known of it", Source: "judgement: as long as a call that is noticed"} // s
 
 func (s *server) supportRefusals(c *check.Case, v *check.Verdict, refused metrics.Value) {
 	v.Rule = check.Matters
@@ -174,7 +174,7 @@ func formatMegabytes(bytes float64) string {
 
 // ofClients is the part of maxmemory in buffers of clients from which it is reported.
 var ofClients = check.Threshold{Name: "part of maxmemory in buffers of clients, from which it is reported", Value: .1, Unit: "1",
-	Why: "it is no data, and a client that does not read keeps it", Source: "judgement"}
+	Why: "it is no data, and a client that does not read keeps it", Source: "judgement: weighs the buffers that replicas and subscribers may have (client-output-buffer-limit: 256 and 32 MB by default) against a limit that they use up"}
 
 func (s *server) addMemoryEvidence(c *check.Case, v *check.Verdict) {
 	if s.Policy != "" {

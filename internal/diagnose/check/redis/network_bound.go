@@ -43,11 +43,11 @@ var (
 	waitsToBeSent = check.Threshold{Name: "bytes in a client's output buffer", Value: 64 << 10, Unit: "bytes",
 		Why: "as much as Redis writes to a client in one turn: the rest waits for the next", Source: "src/server.h of Redis: NET_MAX_WRITES_PER_EVENT"}
 	anyTraffic = check.Threshold{Name: "bytes sent", Value: 1e6, Unit: "bytes/s",
-		Why: "less fills no network", Source: "judgement"}
+		Why: "less fills no network", Source: "arithmetic: 8 Mbit/s, under 1 % of a link of 1 Gbit/s"}
 	hasTime = check.Threshold{Name: "CPU that the main thread uses, below which it has time", Value: .6, Unit: "CPUs",
-		Why: "half of it is free", Source: "judgement"}
+		Why: "half of it is free", Source: "M/M/1: ρ/(1−ρ) is 1.5 at 60 %"}
 	someAnswers = check.Threshold{Name: "answers of a slow command that wait at a time", Value: 4, Unit: "count",
-		Why: "as many may wait for those who have just asked", Source: "judgement"}
+		Why: "as many may wait for those who have just asked", Source: "judgement: weighs clients that read slowly against several that have just asked for a long answer"}
 	mostLooks = check.Threshold{Name: "share of samples of its clients", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )

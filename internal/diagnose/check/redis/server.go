@@ -30,15 +30,15 @@ type server struct {
 }
 
 var often = check.Threshold{Name: "share of the time in which commands have to wait", Value: .005, Unit: "1",
-	Why: "of a page that asks ten times, one in twenty meets it", Source: "arithmetic"}
+	Why: "of a page that asks ten times, one in twenty meets it", Source: "arithmetic: of ten commands one meets it in 5 % of cases (1 − 0.995¹⁰)"}
 
 var forAll = check.Threshold{Name: "mean wait of all commands for stalls that are shorter, but many", Value: .25e6, Unit: "ns",
-	Why: "a page that asks ten times waits some ms", Source: "judgement; ten times what they wait at a healthy server"}
+	Why: "a page that asks ten times waits some ms", Source: "judgement: ten times what they wait at a healthy server; a page that asks ten times waits 2.5 ms"}
 
 // few is the number of stalls below which they are an accident, unless one is as long as rare: then a client gives up.
 var (
 	few = check.Threshold{Name: "stalls in a recording", Value: 2, Unit: "count",
-		Why: "one is an accident", Source: "judgement"}
+		Why: "one is an accident", Source: "arithmetic: the least number that repeats itself"}
 	rare = check.Threshold{Name: "length of a single stall that is named however rare", Value: 1e9, Unit: "ns",
 		Why: "a client gives up on it", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 )

@@ -77,14 +77,14 @@ func (s *server) splitLongCommands() (much, little []metrics.RedisKept) {
 }
 
 var longCall = check.Threshold{Name: "length of a single command that is named however rare", Value: 500e6, Unit: "ns",
-	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic"}
+	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic: half of it is 250 ms"}
 
 // Calls close together in the slow log take much of the thread's time during that stretch, whatever it was before.
 var (
 	several = check.Threshold{Name: "long calls in the slow log that stand close together", Value: 3, Unit: "count",
-		Why: "two may come together by chance", Source: "judgement"}
+		Why: "two may come together by chance", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 	closeBy = check.Threshold{Name: "share of the time from the first of them to the last", Value: .05, Unit: "1",
-		Why: "one command in twenty meets one", Source: "arithmetic"}
+		Why: "one command in twenty meets one", Source: "PASTA (R. Wolff, Operations Research 30, 1982): one command in twenty meets one: the p95"}
 )
 
 // rounded is the resolution of the slow log's stamps.
@@ -129,8 +129,12 @@ func judgeSlow(c *check.Case) check.Verdict {
 	switch {
 	case !watched:
 		if most, from := s.longestEvent("command"); most >= longStop.Value {
-			return aLongOne(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.productTitle(), units.Time(most)), "in long commands", "a command", most, from,
+			return judgeLongestEvent(c, fmt.Sprintf("A command probably delays all clients of %s, up to %s.", s.productTitle(), units.Time(most)), "in long commands", "a command", most, from,
 				check.Fix{Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"})
+		}
+		if events := s.latencyEvents("command"); isNoticed(events) && events[0].Count >= several.Value && s.quickCommandsAreQuick(events[0].Longest) {
+			s.supportEvents(c, &v, &events[0])
+			return v
 		}
 		return notTold("")
 	case len(much) == 0 && len(little) > 0:
@@ -183,6 +187,26 @@ func judgeSlow(c *check.Case) check.Verdict {
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
 	return v
+}
+
+// quickCommandsAreQuick says whether the latency monitor saw no simple command that took half as long: else the host did not run the
+// thread, whatever the command was.
+func (s *server) quickCommandsAreQuick(longest float64) bool {
+	most, _ := s.longestEvent("fast-command")
+	return most < longest/2
+}
+
+// supportEvents supports long commands that only the latency monitor tells of, without their names.
+func (s *server) supportEvents(c *check.Case, v *check.Verdict, k *metrics.RedisKept) {
+	v.Rule = check.Matters
+	v.Title = fmt.Sprintf("Long commands delay all clients of %s: %s each time, %s.", s.productTitle(), units.Time(k.Each()), joinWords(formatRate(k.PerSecond()), units.Percent(k.Share())+" of the time"))
+	v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s, by the latency monitor", units.Percent(k.Share()), units.Time(k.Longest))
+	v.Spends = "in long commands"
+	v.Evidence = append(v.Evidence, c.Figure("redis.long_calls_per_s", "long commands, by the latency monitor", k.PerSecond(), "1/s", k.Origin),
+		c.Figure("redis.long_call_ms", "each of these", k.Each()/1e6, "ms", k.Origin), c.Figure("redis.long_call_longest_ms", "longest of them", k.Longest/1e6, "ms", k.Origin))
+	s.rankByWaits(c, v, []metrics.RedisKept{*k})
+	v.Fix = append(v.Fix, check.Fix{Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"})
+	v.Needs = []check.Need{asked}
 }
 
 // supportRareCalls supports long calls whose rate is not known.

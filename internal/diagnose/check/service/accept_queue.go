@@ -41,21 +41,46 @@ keep-alive timeout where idle connections hold the places. A longer queue (net.c
 that the program gives to listen) prevents drops, and makes no request faster.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited in an accept queue; without requests, 1 connection on average that waits %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{leastConnect, leastConnects, leastQueued, nearlyAll, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
+	Thresholds: []check.Threshold{fewOverflows, leastConnect, leastConnects, leastQueued, nearlyAll, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs: "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
 	Applies: func(c *check.Case) bool {
 		return len(metrics.ListenQueues(c.Bundle, c.Subject)) > 0 || c.Slow() && c.Share(ledger.Queued) >= check.Material.Value
 	},
-	Judge: judgeAcceptQueue,
+	Judge:     judgeAcceptQueue,
+	JudgeHost: judgeQueueOverflow,
 }
 
 var leastQueued = check.Threshold{Name: "connections in an accept queue on average", Value: 1, Unit: "count",
-	Why: "a queue stands where one always waits", Source: "judgement"}
+	Why: "a queue stands where one always waits", Source: "Little's law, L = λW: connections wait for a second in each second"}
 
 var nearlyAll = check.Threshold{Name: "part of the time before the service that is in its sockets' queues", Value: .8, Unit: "1",
-	Why: "the rest lies between two readings", Source: "judgement"}
+	Why: "the rest lies between two readings", Source: "judgement: weighs what readings of the queue miss between them against another reason why requests begin late"}
+
+var fewOverflows = check.Threshold{Name: "connections that the kernel's log says were dropped at a full accept queue", Value: 10, Unit: "count",
+	Why: "fewer may be one scan of ports", Source: "judgement: weighs a burst of strangers against clients; the kernel logs this at most a few times per 5 s (net_ratelimit)"}
+
+// judgeQueueOverflow judges a host by its kernel's log: connections were dropped because the accept queue of a socket
+// was full.
+func judgeQueueOverflow(c *check.Case) (v check.Verdict, ok bool) {
+	var f evidence.Fact
+	for _, x := range c.Bundle.Facts {
+		if x.Subject == c.Subject && x.Key == evidence.FactKernelSaid && x.Value == "listen-queue" && x.Number > f.Number {
+			f = x
+		}
+	}
+	if f.Number < fewOverflows.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("The accept queue of a socket was full, and the kernel dropped connections: %s.", units.Times(int(f.Number))),
+		Summary: fmt.Sprintf("%.0f connections dropped at a full accept queue, by the kernel's log", f.Number)}
+	v.Evidence = append(v.Evidence, c.Figure("listen.dropped_told", "connections dropped at a full accept queue, by the kernel's log", f.Number, "count", f.Origin))
+	v.Fix = []check.Fix{acceptMore, {Text: "a longer accept queue lets a burst wait instead: raise the backlog that the program gives to listen, and the system's limit (kern.ipc.soacceptqueue, net.core.somaxconn)"}}
+	v.Needs = []check.Need{{What: "how long connections wait while it is slow", Command: "unstall record PID"}}
+	return v, true
+}
 
 // What helps where connections wait to be accepted, and where they wait to be read.
 var (
@@ -244,7 +269,7 @@ var (
 	leastConnect = check.Threshold{Name: "time to connect", Value: float64(10 * time.Millisecond), Unit: "ns",
 		Why: "within a host or a network it takes less; a dropped connection is tried again after a second", Source: "RFC 6298: the first retry after 1 s"}
 	leastConnects = check.Threshold{Name: "slow requests that waited to be connected", Value: 5, Unit: "count",
-		Why: "one or two are a lost packet", Source: "judgement"}
+		Why: "one or two are a lost packet", Source: "Poisson: where 2 are usual, 5 or more come by chance in 5 % of recordings"}
 )
 
 // waitsFor returns how long (ns) each slow request had a wait of a kind before the service.

@@ -39,11 +39,14 @@ What helps: take the long work off the loop, to a pool of threads or another pro
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v; or one look at its thread in a call that blocks, where requests are not recorded",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{fewCollections, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
-		if _, stands := loopStands(c); stands {
+		if _, stands := blockedLoop(c); stands {
+			return true
+		}
+		if _, told := c.Fact(evidence.FactLoopCollected); told && c.Ledger == nil {
 			return true
 		}
 		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil && platform.ByID(c.Runtime()).OnThreads()
@@ -52,8 +55,11 @@ blocking call by one that does not block. More loops or processes share the wait
 }
 
 func judgeBlockedLoop(c *check.Case) check.Verdict {
-	if f, stands := loopStands(c); stands {
-		return judgeLoopStands(c, f)
+	if f, stands := blockedLoop(c); stands {
+		return judgeBlockedLoopDump(c, f)
+	}
+	if c.Ledger == nil {
+		return judgeLoopCollected(c)
 	}
 	l := c.Ledger
 	if len(l.Rows) < ledger.MinRequests {

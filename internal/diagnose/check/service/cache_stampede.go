@@ -40,19 +40,19 @@ live alone, a larger pool, a faster database.`,
 
 var (
 	stampedeCalls = check.Threshold{Name: "identical calls at the same time", Value: 4, Unit: "count",
-		Why: "two or three are by chance", Source: "judgement"}
+		Why: "two or three are by chance", Source: "Poisson: where one is under way on average, four or more are at the same time in 2 % of cases"}
 	stampedeTimes = check.Threshold{Name: "crowds of identical calls", Value: 2, Unit: "count",
-		Why: "a single crowd may be chance", Source: "judgement"}
+		Why: "a single crowd may be chance", Source: "arithmetic: the least number that repeats itself"}
 	stampedeLeast = check.Threshold{Name: "time that such a call takes", Value: 5e6, Unit: "ns",
-		Why: "what is quicker needs no cache", Source: "judgement"}
+		Why: "what is quicker needs no cache", Source: "judgement: half of a call that is noticed"}
 	begunBefore = check.Threshold{Name: "part of the calls begun before the first of them was answered", Value: .8, Unit: "1",
-		Why: "the others may follow from it", Source: "judgement"}
+		Why: "the others may follow from it", Source: "judgement: weighs calls that arrive while the first is answered against those that follow from its answer"}
 	mostInCrowds = check.Threshold{Name: "part of all such calls that are in crowds", Value: .8, Unit: "1",
-		Why: "else the call is made all the time", Source: "judgement"}
+		Why: "else the call is made all the time", Source: "judgement: weighs calls that a cache makes when it is empty against calls that are always made"}
 	servedWithout = check.Threshold{Name: "part of the route's requests that need no such call", Value: .5, Unit: "1",
 		Why: "a cache answers them", Source: "arithmetic: half"}
 	quickerWithout = check.Threshold{Name: "how much quicker requests without the call are", Value: 4, Unit: "times",
-		Why: "then it is the call that takes their time", Source: "judgement"}
+		Why: "then it is the call that takes their time", Source: "arithmetic: three quarters of a request are then the call (1 − 1/4)"}
 	mostMeanwhile = check.Threshold{Name: "part of a slow request's time in such calls", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )

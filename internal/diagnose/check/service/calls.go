@@ -12,23 +12,23 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// spanned is what spans tell of a subject's requests: how much of their time passed in calls. The requests may be others than the ledger's,
-// of the same service and time.
+// spanned is how much of their time a subject's requests spent in calls, as spans report. The requests may be others of the same
+// service and time than the ledger's.
 type spanned struct {
 	origin evidence.Origin
-	rows   []int // all requests
-	slow   []int // those above the limit; all, if there are none
-	own    bool  // they are the ledger's requests
+	rows   []int // of all requests
+	slow   []int // of the slow requests; of all, if none is slow
+	own    bool  // the requests are the ledger's
 
-	calls        int     // of the slow ones
-	call         float64 // ns, mean of a call
-	p50, p99     int64   // ns, of a call
-	there        float64 // ns, mean of the calls that the callee reported, too
-	told         int     // number of these calls
-	same         float64 // ns, mean of these calls by the caller
-	took, called float64 // ns, means of a slow request
+	calls        int     // of slow requests
+	call         float64 // ns: mean duration of a call
+	p50, p99     int64   // ns: of the duration of a call
+	there        float64 // ns: mean duration of the calls that the callee reports too, by the callee
+	told         int     // number of calls that the callee reports too
+	same         float64 // ns: mean duration of those calls, by the caller
+	took, called float64 // ns: mean latency of a slow request, and its part in calls
 	pooled       float64
-	name         string // of the dependency with most time
+	name         string // of the dependency with the most call time
 	what         string // its most frequent operation
 }
 
@@ -66,8 +66,7 @@ func spansOf(c *check.Case) *spanned {
 	return s
 }
 
-// hasCalls says whether an artifact shows which requests calls are made for, which the kernel does
-// not always know of connections.
+// hasCalls says whether an artifact shows for which requests calls are made. The kernel does not know that of every connection.
 func hasCalls(c *check.Case, a evidence.ArtifactID) bool {
 	v := &c.Bundle.Intervals
 	for i, k := range v.Kind {
@@ -167,14 +166,13 @@ func (s *spanned) formatCalls() string {
 	return formatProduct(s.perRequest(), s.call, s.called, s.took)
 }
 
-// aboutOne is how far the mean number of calls of a request may be from one to be printed as one.
+// aboutOne is how far the mean number of calls per request may be from 1 to be printed as 1.
 const aboutOne = .05
 
 var aside = check.Threshold{Name: "part of what calls take one by one, below which some ran side by side", Value: .95, Unit: "1",
-	Why: "what is above is rounding", Source: "judgement"}
+	Why: "what is above is rounding", Source: "judgement: weighs rounding of times, at most some µs for each call, against calls that overlap"}
 
-// formatProduct writes the time of so many calls of such a length; calls that run side by side
-// take less than their sum.
+// formatProduct writes the time of n calls of a mean duration. Calls that run side by side take less time than their sum.
 func formatProduct(n, each, all, of float64) string {
 	if math.Abs(n-1) < aboutOne {
 		return "1 call of " + units.Time(each)
@@ -186,8 +184,7 @@ func formatProduct(n, each, all, of float64) string {
 	return text
 }
 
-// formatMillis writes a factor of a product in ms, so that the product can be checked in one's
-// head: 40 × 0.3 ms.
+// formatMillis writes a factor of a product in ms, so that readers can check the product: 40 × 0.3 ms.
 func formatMillis(ns float64) string { return units.Num(ns/1e6) + " ms" }
 
 // addFigures adds what spans show.

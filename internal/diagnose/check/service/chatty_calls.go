@@ -40,11 +40,11 @@ pipeline, or a cache for what repeats. A faster database helps little, as most o
 
 var (
 	manyCalls = check.Threshold{Name: "calls of one request to one place", Value: 10, Unit: "count",
-		Why: "fewer are a request's ordinary work", Source: "judgement"}
+		Why: "fewer are a request's ordinary work", Source: "judgement: weighs requests that need several answers against a loop that asks for each row; docs of query planners and ORMs give no number"}
 	shortCall = check.Threshold{Name: "mean length of such a call", Value: 10e6, Unit: "ns",
-		Why: "longer ones are slow by themselves", Source: "judgement; as long as a call that is noticed"}
+		Why: "longer ones are slow by themselves", Source: "judgement: as long as a call that is noticed"}
 	oneByOne = check.Threshold{Name: "part of what calls take together, that they take one after the other", Value: .7, Unit: "1",
-		Why: "else they run side by side already", Source: "judgement"}
+		Why: "else they run side by side already", Source: "judgement: weighs a loop that waits for each call against calls that are sent together"}
 	mostlyCall = check.Threshold{Name: "part of a request's time in such calls", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
@@ -249,7 +249,7 @@ func (g *calling) callTime(c *check.Case, row int) (ns int64) {
 }
 
 var timesLonger = check.Threshold{Name: "length of slow requests' calls over that of others", Value: 2, Unit: "times",
-	Why: "then it is their length, not their number", Source: "judgement"}
+	Why: "then it is their length, not their number", Source: "arithmetic: half of their time is then what they take longer (1 − 1/2)"}
 
 // mainOperation returns what most of the calls ask for, "" if unknown.
 func (g *calling) mainOperation(c *check.Case) string {

@@ -11,14 +11,14 @@ import (
 )
 
 var leastCounted = check.Threshold{Name: "readings of a service's own counters", Value: 8, Unit: "count",
-	Why: "fewer do not tell how requests came", Source: "judgement"}
+	Why: "fewer do not tell how requests came", Source: "arithmetic: four before a change and four after"}
 
 // countedArrivals returns the arrivals of requests by the service's own counters: finished
 // requests and the growth of the queue. Counters show what nothing else does where requests are
 // too fast to follow, or still in the queue. Nil where the service has no such counters.
 func countedArrivals(c *check.Case) *arrivals {
-	out := outsideOf(c)
-	done := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever)
+	out := poolQueueWaitOf(c)
+	done := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, metrics.Whole)
 	if out == nil || !done.Known() || len(done.T) < leastCounted.Int() {
 		return nil
 	}
@@ -44,7 +44,7 @@ func countedArrivals(c *check.Case) *arrivals {
 // each.
 func judgeCountedSurge(c *check.Case, v *check.Verdict) bool {
 	a := countedArrivals(c)
-	if a == nil || !outsideOf(c).isNoticeable(shortest.Int()) {
+	if a == nil || !poolQueueWaitOf(c).isNoticeable(shortest.Int()) {
 		return false
 	}
 	step, ok := a.findBurst()
@@ -55,9 +55,9 @@ func judgeCountedSurge(c *check.Case, v *check.Verdict) bool {
 	for i := (step.at - a.From) / a.Width; ok && i < int64(len(a.Rates)) && a.Rates[i] >= surging.Value*step.before; i++ {
 		until += a.Width
 	}
-	out := outsideOf(c)
-	risen := metrics.Window{From: step.at, Until: until}
-	if !ok || out.meanWait(risen) < check.Noticeable.Duration() || out.meanWait(metrics.Window{From: a.From, Until: step.at}) >= check.Noticeable.Duration()/2 {
+	out := poolQueueWaitOf(c)
+	before, risen := metrics.Window{From: a.From, Until: step.at}, metrics.Window{From: step.at, Until: until}
+	if !ok || !out.isKnown(before) || out.meanWait(risen) < check.Noticeable.Duration() || out.meanWait(before) >= check.Noticeable.Duration()/2 {
 		return false
 	}
 	times := step.after / step.before
@@ -75,7 +75,7 @@ func judgeCountedSurge(c *check.Case, v *check.Verdict) bool {
 	v.Title = fmt.Sprintf("The request rate rose %s × at %s, to %s requests/s, and requests waited %s before the service started them.",
 		units.Num(times), formatClock(step.at), units.Num(step.after), units.Time(float64(out.meanWait(risen))))
 	v.Weight = 1 // while it lasts all wait
-	most := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, ever).Over(risen)
+	most := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesRequestRate, metrics.Whole).Over(risen)
 	v.Fix = append(v.Fix, check.Fix{Text: fmt.Sprintf("limit callers to the service's capacity: let them cache responses, and reject requests above %s/s early", units.Num(most.Number))},
 		check.Fix{Text: "make requests cheaper, or cache their most expensive part in the service; document the agreed rate, and monitor it"})
 	return true

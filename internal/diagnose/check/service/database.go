@@ -16,9 +16,9 @@ var (
 	tenSeconds = check.Threshold{Name: "length of a single statement, by a database's own log", Value: 10e9, Unit: "ns",
 		Why: "people wait no longer for an answer", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
 	fewSyncs = check.Threshold{Name: "checkpoints in which the sync of one file took 2 s", Value: 2, Unit: "count",
-		Why: "one may follow a load of data", Source: "judgement"}
+		Why: "one may follow a load of data", Source: "arithmetic: the least number that repeats itself"}
 	fewStatement = check.Threshold{Name: "statements of a second, by a database's own log", Value: 2, Unit: "count",
-		Why: "one may be a report", Source: "judgement"}
+		Why: "one may be a report", Source: "arithmetic: the least number that repeats itself"}
 )
 
 // judgeByLog judges a dependency by its own log, or by that of its callers.

@@ -15,9 +15,9 @@ import (
 // call begins before it and ends right after it: within alignedEnd, plus the way back.
 var (
 	alignedEnd = check.Threshold{Name: "time between the ends of calls of different requests", Value: 5e6, Unit: "ns",
-		Why: "they end together by one event", Source: "judgement"}
+		Why: "they end together by one event", Source: "judgement: weighs answers that one event lets go, some µs to ms apart, against answers that come close by chance"}
 	wayBack = check.Threshold{Name: "part of a request's time, by which such ends may differ", Value: .02, Unit: "1",
-		Why: "the way back takes some of it", Source: "judgement"}
+		Why: "the way back takes some of it", Source: "judgement: weighs the way of an answer, which is a part of the time of longer requests, against answers that come close by chance"}
 	mostOfTime = check.Threshold{Name: "part of a slow request's time in the call", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	mostAligned = check.Threshold{Name: "part of slow requests that have such a call", Value: .5, Unit: "1",

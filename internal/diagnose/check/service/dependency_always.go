@@ -19,11 +19,11 @@ import (
 // same database answers others in a tenth of that: then the statement is slow and not the database.
 var (
 	alwaysLong = check.Threshold{Name: "length of a statement that most requests of a route wait for", Value: 50e6, Unit: "ns",
-		Why: "an index answers in some ms", Source: "judgement"}
+		Why: "an index answers in some ms", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
 	mostAlways = check.Threshold{Name: "part of a route's requests, and of their time, in such a statement", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	quickerOthers = check.Threshold{Name: "how much quicker the database answers others", Value: 10, Unit: "times",
-		Why: "then it is the statement, not the database", Source: "judgement"}
+		Why: "then it is the statement, not the database", Source: "judgement: weighs a statement without an index, whose cost grows with the table, against one that does more than others"}
 )
 
 // alwaysWaited is a statement that all requests of a route wait long for.

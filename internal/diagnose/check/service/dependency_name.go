@@ -104,7 +104,7 @@ func calledMost(c *check.Case) string {
 }
 
 var mostOfCalls = check.Threshold{Name: "part of the calls that a name speaks for", Value: .6, Unit: "1",
-	Why: "more than any other", Source: "judgement"}
+	Why: "more than any other", Source: "arithmetic: more than half, though a tenth of the calls be of another name"}
 
 // asked is what calls to one place took while slow requests were under way.
 type asked struct {

@@ -41,7 +41,7 @@ connections that stay open, a shorter timeout of the resolver where queries are 
 full names where search domains are tried first.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
 		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond, fewUnanswered),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewStatement, fewSyncs, fewUnanswered, givenUp, mostAligned, mostAlways, mostAwaiting,
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
 		mostOfCalls, mostOfTime, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
@@ -72,6 +72,12 @@ func judgeCalls(c *check.Case) check.Verdict {
 	case !known && len(all) > 0:
 		return judgeMonitored(c, all)
 	case !known:
+		if v, ok := judgeSlowSeen(c); ok {
+			return v
+		}
+		if v, ok := judgeConnect(c); ok {
+			return v
+		}
 		if v, ok := judgeAwaiting(c); ok {
 			return v
 		}

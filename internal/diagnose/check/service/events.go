@@ -16,9 +16,9 @@ type told map[evidence.NameID]bool
 // have been seen.
 var (
 	tellers = check.Threshold{Name: "requests seen to end others' waits", Value: 5, Unit: "count",
-		Why: "fewer say nothing", Source: "judgement"}
+		Why: "fewer say nothing", Source: "Poisson error: 1/√5"}
 	alsoWaited = check.Threshold{Name: "part of those that end waits, that waited for the same themselves", Value: .1, Unit: "1",
-		Why: "chance makes so many", Source: "judgement"}
+		Why: "chance makes so many", Source: "judgement: weighs requests that post to others and wait, now and then, against workers that all wait for the same"}
 )
 
 // eventWaits returns the waits that are ended by requests which never wait there themselves: a

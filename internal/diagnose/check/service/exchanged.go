@@ -43,7 +43,7 @@ const (
 )
 
 var givenUp = check.Threshold{Name: "time after which a connection that is closed without a response is a failed call", Value: 10e6, Unit: "ns",
-	Why: "what is closed sooner was refused", Source: "judgement"}
+	Why: "what is closed sooner was refused", Source: "judgement: weighs a refusal, which comes after one way there and back, against a timeout"}
 
 // answerTime returns how long (ns) a call waited for its answer.
 func (x *exchangedCall) answerTime() int64 { return x.arrived - x.begun }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/exchanges"
@@ -266,12 +267,12 @@ func TestMadeExchanges(t *testing.T) {
 			if name != "truth.json" {
 				path += ".gz"
 			}
-			if *update {
+			if *goldentest.Update {
 				write(t, path, want)
 				continue
 			}
 			if got := content(t, path); !bytes.Equal(got, want) {
-				t.Errorf("%s is not what is made: go test ./internal/diagnose/check/service -update", path)
+				t.Errorf("%s is not what is made: %s", path, goldentest.Command())
 			}
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,9 +14,8 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/model/queue"
+	"github.com/unstall/unstall/internal/base/goldentest"
 )
-
-var update = flag.Bool("update", false, "write the fixtures that are made, not recorded")
 
 const fixtures = "../testdata"
 
@@ -218,12 +216,12 @@ func TestMade(t *testing.T) {
 			if name != "truth.json" {
 				path += ".gz"
 			}
-			if *update {
+			if *goldentest.Update {
 				write(t, path, want)
 				continue
 			}
 			if got := content(t, path); !bytes.Equal(got, want) {
-				t.Errorf("%s is not what is made: go test ./cause/service -update", path)
+				t.Errorf("%s is not what is made: %s", path, goldentest.Command())
 			}
 		}
 	}

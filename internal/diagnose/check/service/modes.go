@@ -15,13 +15,13 @@ import (
 // noticed earlier than what is just slower than the quickest.
 var (
 	modeTimes = check.Threshold{Name: "length of a route's upper mode over its median", Value: 20, Unit: "times",
-		Why: "then these requests do something else", Source: "judgement"}
+		Why: "then these requests do something else", Source: "arithmetic: of times that vary exponentially one in a million is 20 times their median (2⁻²⁰)"}
 	modePart = check.Threshold{Name: "part of a route's requests in its upper mode", Value: .05, Unit: "1",
 		Why: "its p95 is all theirs", Source: "arithmetic: the p95"}
 	modeGap = check.Threshold{Name: "requests about the mean of both modes, as part of those in the upper one", Value: .25, Unit: "1",
-		Why: "hardly any lie between", Source: "judgement"}
+		Why: "hardly any lie between", Source: "judgement: weighs two kinds of requests, with nothing between, against times with a long tail"}
 	modeLeast = check.Threshold{Name: "p99 of a route with two modes", Value: float64(10 * time.Millisecond), Unit: "ns",
-		Why: "they are noticed earlier than what is just slower than the quickest", Source: "judgement"}
+		Why: "they are noticed earlier than what is just slower than the quickest", Source: "judgement: as long as a call that is noticed"}
 )
 
 // twoModes says whether most of the work of slow requests beyond the usual is done in the upper

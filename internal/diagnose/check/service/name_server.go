@@ -14,11 +14,11 @@ const nameServer = "name server (DNS)"
 
 var (
 	sentAgain = check.Threshold{Name: "part of the time of queries to a name server in those that were sent again", Value: .25, Unit: "1",
-		Why: "then lost queries matter, not slow answers alone", Source: "judgement"}
+		Why: "then lost queries matter, not slow answers alone", Source: "judgement: as the share of slow time from which a cause is named"}
 	askedAgain = check.Threshold{Name: "time for which a resolver waits before it asks again", Value: 1e9, Unit: "ns",
 		Why: "a shorter time cannot be set", Source: "resolv.conf(5), timeout"}
 	unknownNames = check.Threshold{Name: "part of a name server's answers that the name is unknown", Value: .3, Unit: "1",
-		Why: "each lookup then needs one query more", Source: "judgement"}
+		Why: "each lookup then needs one query more", Source: "resolv.conf(5), search: with one domain to search half of the answers are so, and with more domains more"}
 )
 
 // lookedUp is what the queries to a name server came to.

@@ -29,7 +29,7 @@ What helps: fewer requests (callers that cache, a rate limit at the entrance), c
 ones (a CPU profile shows where), more CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work; without requests, %v goroutines ready for each P on average of %v lines of schedtrace",
 		check.SomeSlow, check.SlowShare, check.Material, saturated, manyReady, fewLooks),
-	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
+	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, mostBeside, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NearlyFull, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
@@ -132,11 +132,11 @@ func judgeCapacity(c *check.Case) check.Verdict {
 // What lines of Go's scheduler must show to say by themselves that more is to run than can.
 var (
 	fewLooks = check.Threshold{Name: "lines of Go's scheduler", Value: 3, Unit: "count",
-		Why: "one may be a burst", Source: "judgement"}
+		Why: "one may be a burst", Source: "judgement: weighs a burst, which a line of a second shows once, against a queue that stands"}
 	manyReady = check.Threshold{Name: "goroutines that are ready, for each P", Value: 3, Unit: "count",
-		Why: "each waits for three others", Source: "judgement"}
+		Why: "each waits for three others", Source: "arithmetic: each gets a quarter of a P"}
 	noneIdle = check.Threshold{Name: "share of Ps that are not idle when none is free", Value: .95, Unit: "1",
-		Why: "lines miss some moments", Source: "judgement"}
+		Why: "lines miss some moments", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}
 )
 
 // judgeScheduler judges a Go program without requests by its scheduler's trace lines: all its Ps
@@ -177,6 +177,13 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
 		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", check.From(l.Source)))
+	if where, beside := c.RanWhileSlow(); len(where) > 0 && beside >= mostBeside.Value {
+		v.Weigh(beside, mostBeside)
+		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, most of it in %s: %s of slow time.", where[0].Name(), units.Percent(share))
+		v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of CPU time during slow requests that serves no request", beside, "1", where[0].Origin))
+		addBackground(&v, c, where)
+		return v, true
+	}
 	addLoadFixes(c, &v, busy*float64(l.Unread.CPUs))
 	return v, true
 }
@@ -208,17 +215,28 @@ func judgeBackground(c *check.Case, v check.Verdict, share float64) check.Verdic
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy: %s of slow time.", units.Percent(share))
 	v.Saves = c.SaveMechanism(ledger.BackgroundCPU)
 	v.Evidence = append(v.Evidence, c.Figure("slow.background_cpu_ms", "slow time runnable, CPU busy with background work", float64(l.Charges[ledger.BackgroundCPU])/1e6, "ms", check.From(l.StatesFrom())))
-	fix := check.Fix{Text: "give this work fewer goroutines than there are CPUs, do it in smaller pieces, or in a separate process"}
-	if where := c.Background(); len(where) > 0 {
-		fix.Code = where[0].Function
+	where := c.Background()
+	if len(where) > 0 {
 		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", where[0].Name(), units.Percent(share))
+	}
+	addBackground(&v, c, where)
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.BackgroundCPU] }))
+	return v
+}
+
+var mostBeside = check.Threshold{Name: "share of the CPU time during slow requests that serves no request, from which background work keeps CPUs busy", Value: .5, Unit: "1",
+	Why: "most of it", Source: "arithmetic: half"}
+
+// addBackground adds where background work runs, and what helps against it.
+func addBackground(v *check.Verdict, c *check.Case, where []check.Effort) {
+	fix := check.Fix{Text: "give this work fewer threads than there are CPUs, do it in smaller pieces, or in a separate process"}
+	if len(where) > 0 {
+		fix.Code = where[0].Function
 		for _, w := range where[:min(3, len(where))] {
 			v.Evidence = append(v.Evidence, c.Figure("work.background_site_share", "share of that work in "+w.Name(), w.Share, "1", w.Origin))
 		}
 	}
 	v.Fix = append(v.Fix, fix, check.Fix{Text: "add CPUs, and make this work leave some free for requests"})
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := l.Of(row); return ch[ledger.BackgroundCPU] }))
-	return v
 }
 
 func cpuCount(c *check.Case) float64 {

@@ -12,9 +12,9 @@ import (
 // What lines of a server's own log say by themselves, where no request tells what they cost.
 var (
 	fewUnanswered = check.Threshold{Name: "calls without an answer in time, within a minute, by a proxy's log", Value: 3, Unit: "count",
-		Why: "one or two may be long polls, or a single request", Source: "judgement"}
+		Why: "one or two may be long polls, or a single request", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 	fewBlocked = check.Threshold{Name: "different workers that do not answer at the same time", Value: 3, Unit: "count",
-		Why: "one or two may have a long request each", Source: "judgement"}
+		Why: "one or two may have a long request each", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 )
 
 // judgePlaces judges a server by log lines that say that all places of a kind were in use, or that
@@ -73,6 +73,27 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 		c.Figure("calls.unanswered_in_minute", "of these within a minute, at most", dense.Number, "count", dense.Origin))
 	v.Fix = []check.Fix{{Text: "look at what it did at that time: its threads, its pool of workers and its own log"}}
 	v.Needs = []check.Need{{What: "what the threads of it did at the same time", Command: "unstall record PID"}}
+	return v, true
+}
+
+// longConnect is how long connecting may take at most before what is asked is the reason.
+var longConnect = check.Threshold{Name: "time for which a pool with free places has been making a connection", Value: 5e9, Unit: "ns",
+	Why: "lost packets are sent again after 1 s and 3 s", Source: "RFC 6298"}
+
+// judgeConnect judges a dependency by a pool that has places, and waits for a connection that is being
+// made.
+func judgeConnect(c *check.Case) (v check.Verdict, ok bool) {
+	f, found := c.Fact(evidence.FactConnectingMost)
+	if !found || c.Ledger != nil || f.Number < longConnect.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("The database of the %s pool accepts no connection: one has been in the making for %s while the pool has places left.", f.Value, units.Time(f.Number)),
+		Summary: fmt.Sprintf("connecting took %s and more", units.Time(f.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("connecting.longest_ms", "longest time for which a connection was being made, by its pool", f.Number/1e6, "ms", f.Origin))
+	v.Fix = []check.Fix{{Text: "look at what the database, its host and the network between did at that time: its limit of connections, its log, a firewall; a larger pool does not help"},
+		{Text: "give connecting a timeout of its own (connectTimeout), so that it is tried again"}}
+	v.Needs = []check.Need{{What: "a thread dump from that time, to show what connecting waits for", Command: "jcmd PID Thread.print"}}
 	return v, true
 }
 

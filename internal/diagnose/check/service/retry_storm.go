@@ -41,15 +41,15 @@ random, one layer that retries instead of all, a circuit breaker, and a timeout 
 
 var (
 	leastFailed = check.Threshold{Name: "failed calls", Value: 10, Unit: "count",
-		Why: "fewer are what networks do", Source: "judgement"}
+		Why: "fewer are what networks do", Source: "Poisson: where 5 are usual, 10 or more come by chance in 3 % of recordings"}
 	failedEach = check.Threshold{Name: "failed calls in a second", Value: 3, Unit: "count",
-		Why: "fewer are what networks do", Source: "judgement"}
+		Why: "fewer are what networks do", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of seconds"}
 	failedPart = check.Threshold{Name: "part of the calls of a second that fail", Value: .1, Unit: "1",
-		Why: "fewer are what networks do", Source: "judgement"}
+		Why: "fewer are what networks do", Source: "Site Reliability Engineering, O'Reilly, 2016, chapter 21: a client retries at most a tenth of its requests (retry budget)"}
 	stormFactor = check.Threshold{Name: "calls per request over the usual", Value: 1.5, Unit: "times",
-		Why: "retries of every second call make as many", Source: "arithmetic"}
+		Why: "retries of every second call make as many", Source: "arithmetic: 1 and a half"}
 	leastRequests = check.Threshold{Name: "requests of which a ratio is known", Value: 20, Unit: "count",
-		Why: "of 20 a share is known within a tenth", Source: "binomial error"}
+		Why: "of 20 a share is known within a tenth", Source: "binomial error: a share of one half is known within 11 % (√(0.5·0.5/20))"}
 )
 
 const (

@@ -49,19 +49,19 @@ database, a larger pool of connections, an index.`,
 
 var (
 	longCall = check.Threshold{Name: "length of a call that may wait for a row lock", Value: 5e6, Unit: "ns",
-		Why: "a statement on rows that are not locked takes less, and so does the commit of another", Source: "judgement"}
+		Why: "a statement on rows that are not locked takes less, and so does the commit of another", Source: "judgement: half of a call that is noticed"}
 	longTimes = check.Threshold{Name: "length of such a call over a usual one of the same dependency", Value: 5, Unit: "times",
-		Why: "of two calls of a request one may wait", Source: "judgement"}
+		Why: "of two calls of a request one may wait", Source: "arithmetic: of times that vary exponentially 3 % are five times their median (2⁻⁵)"}
 	leastLongCalls = check.Threshold{Name: "such calls", Value: 20, Unit: "count",
-		Why: "of 20 a share is known within a tenth", Source: "binomial error"}
+		Why: "of 20 a share is known within a tenth", Source: "binomial error: a share of one half is known within 11 % (√(0.5·0.5/20))"}
 	releasedWithin = check.Threshold{Name: "time from the end of another transaction to the answer", Value: 2e6, Unit: "ns",
-		Why: "to wake up, to do its own work, and the way", Source: "judgement"}
+		Why: "to wake up, to do its own work, and the way", Source: "judgement: weighs the way of an answer and the work after a wait against ends that lie close by chance; the check computes that chance for each recording"}
 	mostReleased = check.Threshold{Name: "part of the long calls that end so, by the database's own word on transactions", Value: .3, Unit: "1",
-		Why: "others may be long for another reason", Source: "judgement"}
+		Why: "others may be long for another reason", Source: "judgement: weighs locks among calls that are long for several reasons against chance, which the check computes"}
 	mostByShape = check.Threshold{Name: "part of the long calls that end so, by sizes and times", Value: .7, Unit: "1",
-		Why: "these are less sure than the database's own word", Source: "judgement"}
+		Why: "these are less sure than the database's own word", Source: "judgement: weighs what only sizes and times show against calls that are long for another reason"}
 	aboveChance = check.Threshold{Name: "how many times as many end so as by chance", Value: 3, Unit: "times",
-		Why: "chance makes some", Source: "judgement"}
+		Why: "chance makes some", Source: "arithmetic: two thirds of them are then no chance (1 − 1/3)"}
 )
 
 // lockWait is a call that waited for the end of another connection's transaction.
@@ -373,7 +373,7 @@ var (
 	mostOfGap = check.Threshold{Name: "part of a gap in a transaction that a call fills", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	atGap = check.Threshold{Name: "time by which a call may exceed such a gap", Value: 200e3, Unit: "ns",
-		Why: "readings of the kernel differ by less", Source: "judgement"}
+		Why: "readings of the kernel differ by less", Source: "judgement: weighs what two clocks of the kernel differ by against a call beside the gap"}
 	mostHolders = check.Threshold{Name: "part of the transactions that make such a call", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )

@@ -45,7 +45,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
 		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.StatesFrom())))
-	if out := outsideOf(c); used >= saturated.Value*cores && (share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
+	if out := poolQueueWaitOf(c); used >= saturated.Value*cores && (share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
 		v.Rule = check.OutOfSight
 		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.meanWait(metrics.Whole))))
 		v.Evidence = append(v.Evidence, out.waitFigure(c, ", on average", metrics.Whole))
@@ -197,7 +197,7 @@ func addLoadFixes(c *check.Case, v *check.Verdict, used float64) {
 }
 
 var outgrown = check.Threshold{Name: "requests that came over those that were served", Value: 1.1, Unit: "times",
-	Why: "less comes and goes by chance", Source: "judgement"}
+	Why: "less comes and goes by chance", Source: "Poisson: three standard deviations of 900 requests (3·√900 is 90)"}
 
 // offeredRatio returns how many times as many requests came as were served meanwhile: what CPUs do
 // at their limit does not measure the demand. 1 where that is not known.
@@ -207,7 +207,7 @@ func offeredRatio(c *check.Case) float64 {
 		return 1
 	}
 	if r.Lane.At(l.Rows[0]) != 0 { // what has not begun is in the queue
-		o := outsideOf(c)
+		o := poolQueueWaitOf(c)
 		if o == nil || o.queue.Span() < metrics.Short {
 			return 1
 		}

@@ -19,15 +19,15 @@ var (
 	leastMean = check.Threshold{Name: "samples of a stretch on average", Value: 1.3, Unit: "count",
 		Why: "else one sample alone meets what is shorter than the clock's period", Source: "arithmetic: 10 ms each"}
 	leastLong = check.Threshold{Name: "long stretches in one function", Value: 20, Unit: "count",
-		Why: "of 20 a share is known within a fifth", Source: "Poisson error"}
+		Why: "of 20 a share is known within a fifth", Source: "Poisson error: 1/√20 is 22 %"}
 	longOfAll = check.Threshold{Name: "part of the times threads were given a CPU", Value: .004, Unit: "1",
-		Why: "two or three of them for a request: the p99 is then as long", Source: "arithmetic"}
+		Why: "two or three of them for a request: the p99 is then as long", Source: "arithmetic: of three times 0.4 % of requests meet 1.2 %, the p99"}
 	longOfWork = check.Threshold{Name: "part of the service's CPU time in long stretches", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	farLonger = check.Threshold{Name: "length of long stretches over the others'", Value: 20., Unit: "times",
-		Why: "then it is another kind of work", Source: "judgement"}
+		Why: "then it is another kind of work", Source: "arithmetic: of times that vary exponentially one in a million is 20 times their median (2⁻²⁰)"}
 	mostRareTimes = check.Threshold{Name: "part of the stretches that are as long", Value: .25, Unit: "1",
-		Why: "where many are, that is what the service does", Source: "judgement"}
+		Why: "where many are, that is what the service does", Source: "judgement: weighs a function that is long now and then against a service whose requests all compute so long"}
 )
 
 const (

@@ -45,7 +45,7 @@ service if one request costs many queries.`,
 			return false
 		}
 		rate, _ := metrics.ExpectedRate(c.Bundle, c.Subject)
-		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !hasSpareCPUs(c) || outsideOf(c).isNoticeable(shortest.Int()))
+		return rate.Known() || c.Slow() && (c.Share(loaded...) >= check.Material.Value && !hasSpareCPUs(c) || poolQueueWaitOf(c).isNoticeable(shortest.Int()))
 	},
 	Judge: judgeSurge,
 }
@@ -68,15 +68,15 @@ var loaded = []ledger.Mechanism{ledger.RequestsCPU, ledger.Queued, ledger.Pool, 
 
 var (
 	surging = check.Threshold{Name: "rate of requests over what was expected", Value: 1.5, Unit: "times",
-		Why: "less is how traffic varies", Source: "judgement"}
+		Why: "less is how traffic varies", Source: "arithmetic: from 70 % of the CPUs, for which to plan (service.over-capacity), to more than they can do (105 %)"}
 	about = check.Threshold{Name: "rate that is still about the expected one", Value: 1.25, Unit: "times",
-		Why: "arrivals vary by as much without a reason", Source: "judgement"}
+		Why: "arrivals vary by as much without a reason", Source: "arithmetic: from 70 % of the CPUs, for which to plan (service.over-capacity), to 88 %, below the 90 % at which none is free"}
 	asSlow = check.Threshold{Name: "part of the median from which requests are as slow at the expected rate", Value: .75, Unit: "1",
-		Why: "the surge makes the rest", Source: "judgement"}
+		Why: "the surge makes the rest", Source: "arithmetic: the surge makes less than the share that is named (1 − 25 %)"}
 	foreign = check.Threshold{Name: "share of the host's CPUs that others use", Value: .2, Unit: "1",
-		Why: "they are then a reason of their own", Source: "judgement"}
+		Why: "they are then a reason of their own", Source: "arithmetic: from 70 % of the CPUs, for which to plan (service.over-capacity), to the 90 % at which none is free"}
 	copied = check.Threshold{Name: "part of requests that repeat another", Value: .2, Unit: "1",
-		Why: "callers do not cache", Source: "judgement"}
+		Why: "callers do not cache", Source: "judgement: weighs pages that are requested repeatedly now and then against callers that ask all the time"}
 )
 
 func judgeSurge(c *check.Case) check.Verdict {
@@ -97,7 +97,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 		expected = step.before
 		v.Evidence = append(v.Evidence, c.Figure("requests.before_per_s", "before "+formatClock(step.at), step.before, "1/s", origin), c.Figure("requests.after_per_s", "after", step.after, "1/s", origin))
 		a.rate = step.after
-		if out := outsideOf(c); out.isNoticeable(shortest.Int()) {
+		if out := poolQueueWaitOf(c); out.isNoticeable(shortest.Int()) {
 			v.Evidence = append(v.Evidence, out.waitFigure(c, ", on average after "+formatClock(step.at), metrics.Window{From: step.at, Until: a.From + int64(len(a.Rates))*a.Width}))
 		}
 	case judgeCountedSurge(c, &v):
@@ -136,7 +136,7 @@ func judgeSurge(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{{What: "a recording on a host with free CPUs", Command: "unstall record PID --expect-rate " + check.Digits(3, expected)}}
 		return v
 	}
-	e := explained{c: c, v: &v, a: a, expected: expected, times: times, than: than}
+	e := excess{c: c, v: &v, a: a, expected: expected, overRate: times, expectedFrom: than}
 	if !e.byStretch() && !e.byBaseline() && !e.byReplay() && !e.byProcessors() {
 		v.Rule, v.Title = check.CostUnknown, ""
 		v.Summary = fmt.Sprintf("%s × %s, but whether requests would be fast at that rate is unknown", units.Num(times), than)
@@ -192,7 +192,7 @@ func arrivalsOf(c *check.Case) *arrivals {
 	}
 	for i := range a.Medians {
 		from := a.From + int64(i)*a.Width
-		a.Medians[i] += float64(outsideOf(c).meanWait(metrics.Window{From: from, Until: from + a.Width}))
+		a.Medians[i] += float64(poolQueueWaitOf(c).meanWait(metrics.Window{From: from, Until: from + a.Width}))
 	}
 	return a
 }
@@ -201,9 +201,9 @@ func arrivalsOf(c *check.Case) *arrivals {
 // than it varies by itself.
 var (
 	shortest = check.Threshold{Name: "stretches that a rise lasts for", Value: 3, Unit: "count",
-		Why: "fewer are a burst", Source: "judgement"}
+		Why: "fewer are a burst", Source: "arithmetic: the median of three leaves out one that is an exception"}
 	slower = check.Threshold{Name: "growth of the median after a rise", Value: 1.5, Unit: "times",
-		Why: "it varies by less by itself", Source: "judgement"}
+		Why: "it varies by less by itself", Source: "judgement: weighs medians of short stretches, which vary, against a service that slows down as load rises"}
 )
 
 // rise is a moment from which on more requests came.
@@ -235,7 +235,7 @@ func (a *arrivals) findStep() (best rise, ok bool) {
 }
 
 var certain = check.Threshold{Name: "standard deviations by which a burst exceeds chance", Value: 4, Unit: "count",
-	Why: "once in 30,000 stretches", Source: "Poisson"}
+	Why: "once in 30,000 stretches", Source: "normal distribution: beyond 4 standard deviations on one side once in 31,600 (3.2e-5)"}
 
 // findBurst finds a rise that does not last, in which requests take longer than before. It must
 // exceed chance variation, as a short rise changes little of the whole recording's rate.

@@ -254,7 +254,7 @@ var mostly = check.Threshold{Name: "part of its time that a request spends at a 
 	Why: "that is then what it does", Source: "arithmetic: half"}
 
 var typical = check.Threshold{Name: "part of a route's requests that wait at a place", Value: .6, Unit: "1",
-	Why: "that is then what the route is for; with long polls come those who post", Source: "judgement"}
+	Why: "that is then what the route is for; with long polls come those who post", Source: "judgement: weighs routes that are there to wait (long polls, streams), with those who post to them, against routes that wait now and then"}
 
 // byDesign says whether most requests of the route, also quick ones, spend most of their time at
 // the place, in a select, a receive or a wait of the program's own, while nothing is known to work

@@ -72,7 +72,7 @@ var (
 	twiceReached = check.Threshold{Name: "times that a pool of workers had all it may have within ten minutes", Value: 2, Unit: "count",
 		Why: "it was full again soon after enough workers were idle", Source: "sapi/fpm/fpm/fpm_process_ctl.c of php-src"}
 	again = check.Threshold{Name: "time in which a pool is full again", Value: 600e9, Unit: "ns",
-		Why: "later it is another burst", Source: "judgement"}
+		Why: "later it is another burst", Source: "judgement: weighs a pool that is full again at once against another burst of the same day"}
 )
 
 // atOnce is how far apart a pool's words that it has all its workers and that none is idle may be, to be of one moment.

@@ -3,7 +3,6 @@ package generate
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,11 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
-
-var update = flag.Bool("update", false, "write deploy")
 
 // TestFiles checks that the files in deploy are made from the shipped rules.
 func TestFiles(t *testing.T) {
@@ -31,7 +29,7 @@ func TestFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Join("../../../../deploy", f.File)
-		if *update {
+		if *goldentest.Update {
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +39,7 @@ func TestFiles(t *testing.T) {
 		}
 		old, _ := os.ReadFile(name)
 		if diff := cmp.Diff(string(old), now.String()); diff != "" {
-			t.Errorf("%s is not what the rules say: go test ./watch/generate -update\n%s", name, diff)
+			t.Errorf("%s is not what the rules say: %s\n%s", name, goldentest.Command(), diff)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // Grafana writes a dashboard
-// (https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/). It shows first what
-// slow time went to and which alarms there are, then a chart for each rule with its bound.
+// (https://grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model/). First come
+// slow time by mechanism and the active alarms, then a chart for each rule with its bound.
 func Grafana(w io.Writer, rules []rule.Rule) error {
 	d := dashboard{UID: UID, Title: "unstall", Tags: []string{"unstall"}, SchemaVersion: 39, Version: 1, Editable: true, Refresh: "30s", Timezone: "browser",
 		Time: span{"now-6h", "now"}, Panels: []panel{}, Annotations: annotated{List: []any{}}, Links: []any{}}
@@ -33,7 +33,7 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 		for _, r := range of[name] {
 			if key := Taken(&r.Condition); !seen[key] && r.Period == nil {
 				seen[key] = true
-				charts = append(charts, ofRule(r))
+				charts = append(charts, newRuleChart(r))
 			}
 		}
 		if len(charts) > 0 {
@@ -46,8 +46,8 @@ func Grafana(w io.Writer, rules []rule.Rule) error {
 	return e.Encode(d)
 }
 
-// ofRule returns the chart of a rule's series, with the bound if it is a number.
-func ofRule(r *rule.Rule) panel {
+// newRuleChart returns the chart of a rule's series, with the bound if it is a number.
+func newRuleChart(r *rule.Rule) panel {
 	s, _ := series.Of(r.Series)
 	c := r.Condition
 	expr := strings.Replace(Taken(&c), s.Metric.Full(), s.Metric.Full()+"$$", 1)

@@ -3,7 +3,6 @@ package notify
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,9 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-var update = flag.Bool("update", false, "write the golden files anew")
+	"github.com/unstall/unstall/internal/base/goldentest"
+)
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
@@ -47,7 +46,7 @@ func TestForms(t *testing.T) {
 			b.WriteByte('\n')
 		}
 		golden := filepath.Join("testdata", f.Name+".json")
-		if *update {
+		if *goldentest.Update {
 			if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -57,7 +56,7 @@ func TestForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.String() != string(want) {
-			t.Errorf("%s:\n%s\nwant\n%s", f.Name, b.String(), want)
+			t.Errorf("%s differs; if the new one is right: %s\n%s\nwant\n%s", golden, goldentest.Command(), b.String(), want)
 		}
 	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
 
-// told are the causes visible in figures of each second: their sick recordings set off a rule that names them. Causes that
+// visibleCauses are the causes visible in figures of each second: their sick recordings set off a rule that names them. Causes that
 // only stacks, traces and logs show, such as a lock that is held for long, are not among them.
-var told = []string{
+var visibleCauses = []string{
 	"dotnet.gc-cpu-starved", "dotnet.gen2-pause", "dotnet.induced-gc", "dotnet.loh-churn", "dotnet.mid-life-objects",
 	"go.gc-rate", "go.memory-limit-thrash",
 	"jvm.cms-concurrent-mode-failure", "jvm.explicit-gc", "jvm.full-gc", "jvm.g1-evacuation-failure", "jvm.g1-humongous",
@@ -40,7 +40,7 @@ func TestRecordings(t *testing.T) {
 	for _, dir := range dirs {
 		cause, which := filepath.Base(filepath.Dir(dir)), filepath.Base(dir)
 		healthy := strings.HasPrefix(which, "healthy")
-		if !healthy && (which != "sick" || !slices.Contains(told, cause)) {
+		if !healthy && (which != "sick" || !slices.Contains(visibleCauses, cause)) {
 			continue
 		}
 		t.Run(cause+"/"+which, func(t *testing.T) {

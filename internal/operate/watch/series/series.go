@@ -19,7 +19,7 @@ import (
 // Series is one watched figure.
 type Series struct {
 	ID      string // name in rules
-	Unit    string // one that [figure.Of] knows: "%", "bytes", "1/s", "count", "ms", "bytes/s"
+	Unit    string // one that [units.Of] knows: "%", "bytes", "1/s", "count", "ms", "bytes/s"
 	About   string // one line
 	Runtime string // runtime that has the series; "" any
 	Host    bool   // of the machine, not of a process

@@ -12,7 +12,7 @@ import (
 )
 
 // requestColumns are the columns of requests, the same as in the CSV form. Those of the
-// mechanisms follow in their order, as stop_the_world_ms.
+// mechanisms follow in their order, as stop_the_world_ms, and after them those that were added later.
 type requestColumns struct {
 	Run     string     `parquet:"run,dict"`
 	Source  string     `parquet:"source,dict"`
@@ -39,6 +39,7 @@ func requestType() reflect.Type {
 			Tag:  reflect.StructTag(`parquet:"` + m.String() + `_ms,optional"`),
 		})
 	}
+	fields = append(fields, reflect.StructField{Name: "Counted", Type: reflect.TypeFor[bool](), Tag: `parquet:"counted"`})
 	return reflect.StructOf(fields)
 }
 
@@ -67,5 +68,6 @@ func appendRequest(row parquet.Row, run string, q *export.Request) parquet.Row {
 	for _, ns := range q.Charges {
 		optional(parquet.DoubleValue(float64(ns)/1e6), q.Charged)
 	}
+	required(parquet.BooleanValue(q.Charged))
 	return row
 }

@@ -19,8 +19,13 @@ func page(tl *timeline.Timeline) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	colours, err := os.ReadFile("../page/colours.css")
+	if err != nil {
+		return nil, err
+	}
+	light, _, _ := strings.Cut(string(colours), "/*dark*/")
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>app</title><style>body{font:15px system-ui;margin:1rem;background:Canvas;color:CanvasText;color-scheme:light dark}\n%s</style>\n<h1>%s</h1>\n", Style(), tl.Subject)
+	fmt.Fprintf(&b, "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>app</title><style>body{font:15px system-ui;margin:1rem;background:Canvas;color:CanvasText;color-scheme:light}\n%s%s</style>\n<h1>%s</h1>\n", light, Style(), tl.Subject)
 	for _, part := range []string{"timeline", "request", "processors", "flames"} {
 		fmt.Fprintf(&b, "<section><h2>%s</h2><div class=\"mount\" data-view=%q data-n=\"0\"></div></section>\n", part, part)
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"math"
 	"os"
 	"os/exec"
@@ -13,10 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 // small returns a timeline with one of everything and with hostile names.
 func small() *timeline.Timeline {
@@ -74,7 +72,7 @@ func TestPayload(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden := filepath.Join("testdata", name+".json")
-		if *update {
+		if *goldentest.Update {
 			if err := os.WriteFile(golden, pretty.Bytes(), 0o644); err != nil {
 				t.Fatal(err)
 			}
@@ -84,7 +82,7 @@ func TestPayload(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(string(want), pretty.String()); d != "" {
-			t.Errorf("%s: run with -update if this is right:\n%s", name, d)
+			t.Errorf("%s differs; if the new one is right: %s\n%s", golden, goldentest.Command(), d)
 		}
 	}
 }

@@ -1,26 +1,25 @@
-// Command redisclients are clients of the Redis at ADDR_SERVICE, or at the address that -of
-// names. Each argument is a crowd of them: words of the form name=value, a colon, and
-// commands with " ; " between them, which one client calls one after the other:
+// Command redisclients runs clients of the Redis at ADDR_SERVICE, or at the address in -of. Each argument is a crowd of
+// clients: words of the form name=value, a colon, and commands separated by " ; ", which each client calls in turn:
 //
 //	redisclients 'fill=200000 : SET session:{n} {x300}' \
 //	             'conns=20 rate=400 : GET session:{0-199999} ; INCR hits' \
 //	             'from=127.0.0.9 every=2s : KEYS session:*'
 //
-// A crowd with fill is asked so many times before the others begin, in pipelines; then, with
-// ADDR, it listens there, so that who waits for it knows. In commands {n} counts, {0-99} is a
-// number of that range, {x300} so many letters. Of a crowd:
+// In commands {n} is a counter, {0-99} a random number of that range, {x300} 300 letters. The words of a crowd:
 //
-//	conns=N      connections, 1
-//	rate=R       calls per second of all of them, at random times; without it, and without
-//	             every, each calls again when it has its answer
-//	every=2s     between the calls of each
-//	after=1s     until it begins
-//	pipe=N       calls that are sent at once
-//	from=IP      the address they come from
+//	fill=N       call N times in pipelines before the other crowds begin; then the program listens at ADDR, if set, to
+//	             show that it is ready
+//	conns=N      connections (default 1)
+//	rate=R       calls per second of the whole crowd, at random times; without rate and every each client calls again when
+//	             it has its answer
+//	every=2s     time between the calls of a client
+//	after=1s     delay before the crowd begins
+//	pipe=N       calls sent at once
+//	from=IP      the clients' address
 //	fresh=yes    a new connection for each call
-//	leak=yes     likewise, and none is closed
+//	leak=yes     a new connection for each call, never closed
 //
-// When it ends it writes how long calls took.
+// At its end the program writes how long calls took.
 package main
 
 import (
@@ -77,22 +76,22 @@ func main() {
 			continue
 		}
 		if c.leak {
-			go c.grow()
+			go c.leakConnections()
 			continue
 		}
 		for k := range c.conns {
-			go c.client(k)
+			go c.runClient(k)
 		}
 	}
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM, os.Interrupt)
 	<-end
 	for _, c := range all {
-		c.say()
+		c.printTimes()
 	}
 }
 
-// crowd is a number of clients that do the same.
+// crowd is a group of clients that send the same commands.
 type crowd struct {
 	text, address string
 	number        uint64
@@ -150,7 +149,7 @@ func parse(text string, number uint64) (*crowd, error) {
 		}
 	}
 	for _, call := range strings.Split(calls, " ; ") {
-		words := split(call)
+		words := splitWords(call)
 		if len(words) == 0 {
 			return nil, errors.New("an empty command")
 		}
@@ -159,8 +158,8 @@ func parse(text string, number uint64) (*crowd, error) {
 	return c, nil
 }
 
-// split separates words; what stands in single quotes is one.
-func split(text string) (words []string) {
+// splitWords splits at blanks, except within single quotes.
+func splitWords(text string) (words []string) {
 	for i, part := range strings.Split(text, "'") {
 		if i%2 == 1 {
 			words = append(words, part)
@@ -171,35 +170,37 @@ func split(text string) (words []string) {
 	return words
 }
 
-// prepare asks fill times.
+// prepare calls fill times.
 func (c *crowd) prepare() error {
 	conn, err := c.dial()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	random := c.random(0)
+	random := c.newRandom(0)
 	for done := 0; done < c.fill; done += c.pipe {
-		if err := conn.call(c, min(c.pipe, c.fill-done), random); err != nil {
+		if err := conn.callTimes(c, min(c.pipe, c.fill-done), random); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// random are numbers that are the same in each run.
-func (c *crowd) random(client int) *rand.Rand { return rand.New(rand.NewPCG(c.number, uint64(client))) }
+// newRandom returns a client's random numbers, the same in each run.
+func (c *crowd) newRandom(client int) *rand.Rand {
+	return rand.New(rand.NewPCG(c.number, uint64(client)))
+}
 
-// client calls until the program ends.
-func (c *crowd) client(k int) {
-	random := c.random(k)
+// runClient calls until the program ends.
+func (c *crowd) runClient(k int) {
+	random := c.newRandom(k)
 	time.Sleep(c.after)
 	var conn *connection
-	next := time.Now().Add(time.Duration(random.Float64() * float64(c.pause(random))))
+	next := time.Now().Add(time.Duration(random.Float64() * float64(c.nextPause(random))))
 	for {
 		if c.rate > 0 || c.every > 0 {
 			time.Sleep(time.Until(next))
-			next = next.Add(c.pause(random))
+			next = next.Add(c.nextPause(random))
 			if late := time.Now(); next.Before(late.Add(-time.Second)) {
 				next = late // it does not make up for more than a second
 			}
@@ -210,7 +211,7 @@ func (c *crowd) client(k int) {
 			conn, err = c.dial()
 		}
 		if err == nil {
-			err = conn.call(c, c.pipe, random)
+			err = conn.callTimes(c, c.pipe, random)
 		}
 		c.note(time.Since(began), err)
 		if conn != nil && (err != nil && !errors.As(err, new(refusal)) || c.fresh) {
@@ -223,8 +224,8 @@ func (c *crowd) client(k int) {
 	}
 }
 
-// pause is how long until a client's next call.
-func (c *crowd) pause(random *rand.Rand) time.Duration {
+// nextPause returns the time until a client's next call.
+func (c *crowd) nextPause(random *rand.Rand) time.Duration {
 	if c.every > 0 {
 		return c.every
 	}
@@ -234,16 +235,16 @@ func (c *crowd) pause(random *rand.Rand) time.Duration {
 	return 0
 }
 
-// grow opens connections and keeps them.
-func (c *crowd) grow() {
-	random := c.random(0)
+// leakConnections opens connections and keeps them open.
+func (c *crowd) leakConnections() {
+	random := c.newRandom(0)
 	var held []*connection
 	for {
-		time.Sleep(c.pause(random))
+		time.Sleep(c.nextPause(random))
 		began := time.Now()
 		conn, err := c.dial()
 		if err == nil {
-			if err = conn.call(c, c.pipe, random); err == nil {
+			if err = conn.callTimes(c, c.pipe, random); err == nil {
 				held = append(held, conn)
 			} else {
 				conn.Close()
@@ -263,8 +264,8 @@ func (c *crowd) note(took time.Duration, err error) {
 	}
 }
 
-// say writes how long calls took.
-func (c *crowd) say() {
+// printTimes writes how long calls took.
+func (c *crowd) printTimes() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.took) == 0 {
@@ -296,20 +297,20 @@ func (c *crowd) dial() (*connection, error) {
 	return &connection{Conn: conn, in: bufio.NewReaderSize(conn, 32<<10)}, nil
 }
 
-// refusal is an error that the server answered.
+// refusal is an error answer of the server.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// call sends all commands of a crowd so many times at once, and reads the answers.
-func (conn *connection) call(c *crowd, times int, random *rand.Rand) error {
+// callTimes sends all commands of a crowd a number of times at once, and reads the answers.
+func (conn *connection) callTimes(c *crowd, times int, random *rand.Rand) error {
 	conn.out = conn.out[:0]
 	for range times {
 		n := c.count.Add(1) - 1
 		for _, words := range c.calls {
 			conn.out = fmt.Appendf(conn.out, "*%d\r\n", len(words))
 			for _, w := range words {
-				w = filled(w, n, random)
+				w = fillWord(w, n, random)
 				conn.out = strconv.AppendInt(append(conn.out, '$'), int64(len(w)), 10)
 				conn.out = append(append(append(conn.out, "\r\n"...), w...), "\r\n"...)
 			}
@@ -320,7 +321,7 @@ func (conn *connection) call(c *crowd, times int, random *rand.Rand) error {
 	}
 	var refused error
 	for range times * len(c.calls) {
-		if err := conn.answer(); errors.As(err, new(refusal)) {
+		if err := conn.skipAnswer(); errors.As(err, new(refusal)) {
 			refused = err
 		} else if err != nil {
 			return err
@@ -329,8 +330,8 @@ func (conn *connection) call(c *crowd, times int, random *rand.Rand) error {
 	return refused
 }
 
-// answer reads one and forgets it.
-func (conn *connection) answer() error {
+// skipAnswer reads one answer and discards it.
+func (conn *connection) skipAnswer() error {
 	line, err := conn.in.ReadString('\n')
 	if err != nil {
 		return err
@@ -352,15 +353,15 @@ func (conn *connection) answer() error {
 	case '*':
 		n, err := strconv.Atoi(line[1:])
 		for i := 0; i < n && err == nil; i++ {
-			err = conn.answer()
+			err = conn.skipAnswer()
 		}
 		return err
 	}
 	return nil
 }
 
-// filled writes a word's numbers and letters.
-func filled(word string, n int64, random *rand.Rand) string {
+// fillWord replaces {n}, {0-99} and {x300} in a word.
+func fillWord(word string, n int64, random *rand.Rand) string {
 	if !strings.Contains(word, "{") {
 		return word
 	}
@@ -393,7 +394,7 @@ func filled(word string, n int64, random *rand.Rand) string {
 	}
 }
 
-// page is where letters come from.
+// page is the source of letters.
 var page = func() string {
 	words := strings.Fields("lamp desk chair shelf sofa mirror carpet blue green oak steel glass order paid sent back")
 	random := rand.New(rand.NewPCG(1, 2))

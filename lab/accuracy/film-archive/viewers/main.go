@@ -1,4 +1,4 @@
-// Viewers are people on thin lines: each reads a clip in pieces, slower than it is sent.
+// Viewers are clients with little bandwidth: each reads a clip in pieces, slower than the server sends it.
 package main
 
 import (

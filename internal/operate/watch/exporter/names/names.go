@@ -8,7 +8,7 @@ package names
 
 // Counters of a service on a host, with the labels Host, Service and Version.
 const (
-	// SlowSeconds is slow request time (s) by Mechanism, an id of package ledger. Over all mechanisms it adds up
+	// SlowSeconds is slow request time (s) by Mechanism, an id of internal/analyze/ledger. Over all mechanisms it adds up
 	// to the time of all slow requests.
 	SlowSeconds = "unstall_slow_seconds_total"
 	// CauseSeconds is the slow request time (s) that would not exist without a Cause: what a supported verdict
@@ -35,8 +35,8 @@ const (
 	Host      = "host"
 	Service   = "service"   // its name in telemetry, else the name of its executable
 	Version   = "version"   // of the service, "" unknown
-	Mechanism = "mechanism" // an id of package ledger
-	Cause     = "cause"     // an id of package cause
+	Mechanism = "mechanism" // an id of internal/analyze/ledger
+	Cause     = "cause"     // an id of internal/diagnose/check
 )
 
 // All are the series.

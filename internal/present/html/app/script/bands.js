@@ -2,7 +2,7 @@
 
 const bandColours = {
   "gc-cycle": "m-mark_assist", "gc-mark": "w-collector", "gc-concurrent": "w-collector", "stop-the-world": "w-stopped", "safepoint": "m-stop_the_world", "allocation-stall": "m-allocation_stall", "cpu-throttled": "m-host_cpu",
-  "pool-starving": "m-task_wait", "pool-adjusted": "m-queue", "lock-wait": "m-lock",
+  "pool-starving": "m-task_wait", "pool-adjusted": "m-queue", "lock-wait": "m-lock", "command": "m-own", "server-stall": "m-background_cpu",
 };
 
 const bandHeight = 14;

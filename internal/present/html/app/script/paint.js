@@ -1,40 +1,15 @@
 // Colours of the page, and canvases as sharp as the screen.
 
-const fallbackColours = {
-  light: {
-    ink: "#1b1f24", bg: "#ffffff", muted: "#646d78", accent: "#c8331b", line: "#d9dde2",
-    "m-generator_lag": "#9aa0a6", "m-queue": "#8e6bbf", "m-stop_the_world": "#8c1c3a", "m-mark_assist": "#d9480f", "m-collector_cpu": "#f0a030",
-    "m-requests_cpu": "#4c78a8", "m-background_cpu": "#5fa8a3", "m-wakeup": "#a9bfd8", "m-host_cpu": "#b0699c", "m-lock": "#8d6b55", "m-pool": "#c79a6b",
-    "m-allocation_stall": "#e07a3c", "m-task_wait": "#a3246a", "m-pool_thread": "#eba5ca", "m-awaiting": "#d9c8d2",
-    "m-dependency": "#1f8a8a", "m-delivery": "#a9b4ad", "m-client": "#8fb8d8", "m-goroutine": "#b0a8a4", "m-timer": "#c9ccd1", "m-kernel": "#6d5f86", "m-own": "#3d9a5b",
-    "m-recorder": "#d9c9b4", "m-unobserved": "#d5d8dc", "m-unexplained": "#8a8f96",
-    "w-idle": "#eceef1", "w-request": "#3d9a5b", "w-assist": "#d9480f", "w-collector": "#f0a030", "w-background": "#5fa8a3", "w-runtime": "#8d6b55", "w-stopped": "#8c1c3a",
-    "f-own": "#9dbbe6", "f-runtime": "#c6cace", "f-gc": "#fcbd8a", "f-kernel": "#b5c98f", "f-wait": "#dcdde0",
-  },
-  dark: {
-    ink: "#e6e9ed", bg: "#14171b", muted: "#9aa3ad", accent: "#ff6b4a", line: "#333a42",
-    "m-generator_lag": "#7d848c", "m-queue": "#a78bd6", "m-stop_the_world": "#d6456b", "m-mark_assist": "#f0703a", "m-collector_cpu": "#f2b04e",
-    "m-requests_cpu": "#6b9bd0", "m-background_cpu": "#6fbab5", "m-wakeup": "#7890ab", "m-host_cpu": "#c98ab8", "m-lock": "#ae8a72", "m-pool": "#d3ab80",
-    "m-allocation_stall": "#c8652f", "m-task_wait": "#ff86c2", "m-pool_thread": "#8d3164", "m-awaiting": "#66525e",
-    "m-dependency": "#3fb0b0", "m-delivery": "#4d5a53", "m-client": "#7ba8cc", "m-goroutine": "#8d8682", "m-timer": "#6a7078", "m-kernel": "#9384b4", "m-own": "#54b877",
-    "m-recorder": "#5f5343", "m-unobserved": "#4a5058", "m-unexplained": "#868c94",
-    "w-idle": "#22272d", "w-request": "#54b877", "w-assist": "#f0703a", "w-collector": "#f2b04e", "w-background": "#6fbab5", "w-runtime": "#ae8a72", "w-stopped": "#d6456b",
-    "f-own": "#2e568c", "f-runtime": "#4f555c", "f-gc": "#8d4c2f", "f-kernel": "#52652f", "f-wait": "#3a4047",
-  },
-};
-
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 let printing = false;
 
-// Palette answers what a custom property of the page is now.
+// Palette returns the colours of the page (page/colours.css), in the theme that is shown now; a name without a colour is muted.
 class Palette {
   constructor() { this.refresh(); }
 
   refresh() {
     this.style = getComputedStyle(document.documentElement);
     this.known = new Map();
-    const theme = document.documentElement.dataset.theme;
-    this.fallback = fallbackColours[!printing && (theme ? theme === "dark" : darkScheme.matches) ? "dark" : "light"];
     const body = getComputedStyle(document.body);
     this.family = body.fontFamily || "system-ui, sans-serif";
   }
@@ -42,7 +17,7 @@ class Palette {
   get(name) {
     let v = this.known.get(name);
     if (v === undefined) {
-      v = this.style.getPropertyValue("--" + name).trim() || this.fallback[name] || this.fallback.muted;
+      v = this.style.getPropertyValue("--" + name).trim() || this.style.getPropertyValue("--muted").trim() || "gray";
       this.known.set(name, v);
     }
     return v;
