@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -73,12 +74,12 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 	return wrong
 }
 
-// within says whether a figure lies in its range, as far as both are known; the error is that of arithmetic.
+// within says whether a figure lies in its range, as far as both are known; half a percent apart is rounding of quantiles.
 func within(v, low, high *float64) bool {
 	if v == nil || low == nil || high == nil {
 		return true
 	}
-	slack := 1e-6 + 1e-3*math.Abs(*v)
+	slack := 1e-6 + 5e-3*math.Abs(*v)
 	return *v >= *low-slack && *v <= *high+slack
 }
 
@@ -112,23 +113,27 @@ func about(cause string) string {
 
 var (
 	// saysNone is how a sentence says that no slow time is of a kind.
-	saysNone = regexp.MustCompile(`^no slow request (waited for (locks|pools)|spent time on waiting for locks)|^none of the slow time is (own work|waiting for locks)`)
+	saysNone = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^no slow request (waited for (locks|pools)|spent time on waiting for locks)|^none of the slow time is (own work|waiting for locks)`)
+	})
 	// saysShare is how a sentence says which share of the slow time is of a kind.
-	saysShare = regexp.MustCompile(`^slow requests waited [\d.,]+ \S+ for (locks|pools), |^[\d.]+ % of slow time is (waiting for|own work)`)
+	saysShare = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^slow requests waited [\d.,]+ \S+ for (locks|pools), |^[\d.]+ % of slow time is (waiting for|own work)`)
+	})
 	// ofSlow are the shares in it.
-	ofSlow = regexp.MustCompile(`([\d.]+) % of slow time`)
+	ofSlow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) % of slow time`) })
 )
 
 // denies says whether a sentence speaks of far less slow time than the ledger has.
 func denies(sentence string, share float64) bool {
-	if saysNone.MatchString(sentence) {
+	if saysNone().MatchString(sentence) {
 		return true
 	}
-	if !saysShare.MatchString(sentence) {
+	if !saysShare().MatchString(sentence) {
 		return false
 	}
 	said := 0.
-	for _, m := range ofSlow.FindAllStringSubmatch(sentence, -1) {
+	for _, m := range ofSlow().FindAllStringSubmatch(sentence, -1) {
 		percent, _ := strconv.ParseFloat(m[1], 64) // the pattern is a number
 		said += percent / 100
 	}

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/model"
@@ -237,6 +238,14 @@ type Verdict struct {
 type Link struct {
 	Cause   string `json:"cause"`
 	Subject string `json:"subject"`
+}
+
+// IsSupported reports whether the cause is found.
+func (v *Verdict) IsSupported() bool { return v.Verdict == check.Supported }
+
+// Strength orders the states of verdicts: 0 ruled out, 1 left open, 2 supported; −1 any other.
+func Strength(state string) int {
+	return slices.Index([]string{check.RuledOut, check.Inconclusive, check.Supported}, state)
 }
 
 // MarshalJSON writes a verdict's needs twice: as sentences under "needs", and by their parts under "needs_commands", where an unknown

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // CauseChange is what the diagnoses of both runs say about a cause.
@@ -28,12 +27,12 @@ func (c *Comparison) SetCauses(before, after *diagnose.Diagnosis) {
 	if before == nil || after == nil || c.Refused() {
 		return
 	}
-	c.Causes = []CauseChange{}
+	c.Diagnosed = true
 	for _, d := range []*diagnose.Diagnosis{before, after} {
 		for i := range d.Verdicts {
 			v := &d.Verdicts[i]
 			known := slices.ContainsFunc(c.Causes, func(x CauseChange) bool { return x.Cause == v.Cause })
-			if v.Verdict != check.Supported || known {
+			if !v.IsSupported() || known {
 				continue
 			}
 			x := CauseChange{Cause: v.Cause, Subject: v.Subject, Title: v.Title}
@@ -47,12 +46,9 @@ func (c *Comparison) SetCauses(before, after *diagnose.Diagnosis) {
 // strongestVerdict returns a diagnosis's verdict about a cause: of several services the one that is supported, else the one left
 // open.
 func strongestVerdict(d *diagnose.Diagnosis, cause string) (verdict *string, summary string) {
-	strength := func(state string) int {
-		return slices.Index([]string{check.RuledOut, check.Inconclusive, check.Supported}, state)
-	}
 	for i := range d.Verdicts {
 		v := &d.Verdicts[i]
-		if v.Cause == cause && (verdict == nil || strength(v.Verdict) > strength(*verdict)) {
+		if v.Cause == cause && (verdict == nil || diagnose.Strength(v.Verdict) > diagnose.Strength(*verdict)) {
 			verdict, summary = &v.Verdict, v.Summary
 		}
 	}

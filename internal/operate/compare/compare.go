@@ -56,7 +56,7 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	}
 	before, after = inOrder(before), inOrder(after)
 	pairs := min(len(before), len(after))
-	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Warnings: []string{}}
+	c := &Comparison{Schema: Schema, Before: opt.Before, After: opt.After, Pairs: pairs, Level: opt.Level, Metrics: []Result{}, Causes: []CauseChange{}, Warnings: []string{}}
 	c.Before, c.After = cmp.Or(c.Before, formatRunNames(before)), cmp.Or(c.After, formatRunNames(after))
 	if more := max(len(before), len(after)) - pairs; more > 0 {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("%d runs before, %d after: %d without a pair, not compared", len(before), len(after), more))

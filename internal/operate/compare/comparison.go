@@ -31,9 +31,10 @@ type Comparison struct {
 	Metrics []Result `json:"metrics"`
 	Loads   Loads    `json:"loads"`
 
-	// Causes are those that a diagnosis of either run names, as both diagnoses judge them; null: the runs were not diagnosed, as
-	// when there are several of each side.
-	Causes []CauseChange `json:"causes"`
+	// Causes are those that a diagnosis of either run names, as both diagnoses judge them. Diagnosed is false if the runs were not
+	// diagnosed, as when there are several of each side.
+	Causes    []CauseChange `json:"causes"`
+	Diagnosed bool          `json:"diagnosed"`
 
 	Warnings []string `json:"warnings"`
 	Seed     *uint64  `json:"seed"` // of the order in which interleaved blocks were run

@@ -39,7 +39,7 @@ dedicated device if many requests are in flight. For writes: write less, earlier
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, slight, leastWork, check.Material, diskFull, slowDisk, waitsMuch),
 	Thresholds: []check.Threshold{beyondQueue, diskFull, fewAtWork, fewPages, leastWork, manyRefaults, nearlyOne, ofBusyThreads, oneAtWork, queued, slight,
 		slowDisk, waitsMuch, check.Arguable, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen,
-		check.Noticeable, check.SlowShare, check.SomeSlow},
+		check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",
 	Applies:   func(c *check.Case) bool { m := diskMechanism(c); return m.hasEvidence(c) || isDiskStrained(c) },

@@ -40,7 +40,7 @@ reclaim memory themselves.`,
 		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, ofProfile),
 	Thresholds: []check.Threshold{beyondQueue, busyKernelThread, fewAtWork, fewPages, leastWork, manyRefaults, much, ofBusyThreads, ofProfile, oneAtWork, slight, check.Arguable,
 		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
-		check.SlowShare, check.SomeSlow},
+		check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs: "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
 	Applies: func(c *check.Case) bool {

@@ -33,7 +33,7 @@ one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap
 		check.Material, check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material),
 	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewPages, leastWork, manyPages, ofBusyThreads, oneAtWork, check.Arguable, check.Material,
 		check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare,
-		check.SomeSlow},
+		check.SomeSlow, check.WorthTelling},
 
 	Needs:     "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",
 	Applies:   func(c *check.Case) bool { m := swapIn(c); return m.hasEvidence(c) || strainOf(c).SwapIn.Known() },

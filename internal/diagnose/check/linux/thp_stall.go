@@ -54,7 +54,7 @@ predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise;
 		worthTHP, check.Material, check.Arguable, ofProfile),
 	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastTHP, leastWork, ofBusyThreads, ofProfile, oneAtWork, someStalls, suspectTHP, worthTHP, check.Arguable,
 		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
-		check.SlowShare, check.SomeSlow},
+		check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",
 	Applies:   func(c *check.Case) bool { return thpOf(c).isKnown() },
