@@ -273,11 +273,16 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 
 // addMemoryChart adds what the process takes of the host's memory, and its limits.
 func (l *layout) addMemoryChart() {
-	c := Chart{ID: "memory", Title: "memory", Unit: "bytes"}
+	c, container := Chart{ID: "memory", Title: "memory", Unit: "bytes"}, Chart{ID: "container-memory", Title: "memory of the container", Unit: "bytes"}
 	taken := figures{{evidence.SeriesProcessRSS, "rss", "resident (RSS)"}, {evidence.SeriesCgroupMemory, "cgroup", "container"}, {evidence.SeriesGoSys, "runtime", "taken from the kernel by the runtime"}}
 	for _, f := range taken {
 		for _, s := range l.findSeries(f.series) {
-			c.addCurve(l.buildCurve(f.id, f.title, s))
+			curve := l.buildCurve(f.id, f.title, s)
+			if alone := (Chart{Curves: []Curve{curve}}); f.id == "cgroup" && len(c.Curves) > 0 && highest(&alone) > farAbove*highest(&c) { // most of it is of other processes
+				container.addCurve(curve)
+				continue
+			}
+			c.addCurve(curve)
 		}
 	}
 	if len(l.findSeries(evidence.SeriesProcessRSS)) == 0 {
@@ -290,26 +295,35 @@ func (l *layout) addMemoryChart() {
 	}
 	for _, f := range []struct{ key, id, title string }{{evidence.FactContainerLimit, "limit", "the container's limit"}, {evidence.FactGOMEMLIMIT, "memory-limit", "GOMEMLIMIT"}} {
 		x, ok := l.b.Fact(l.subject, f.key)
-		if ok && x.Number > farAbove*highest(&c) && x.Number < 1<<60 {
-			c.Title += ", " + f.title + " " + units.Size(x.Number)
+		of := &c
+		if f.key == evidence.FactContainerLimit && len(container.Curves) > 0 {
+			of = &container
+		}
+		if ok && x.Number > farAbove*highest(of) && x.Number < 1<<60 {
+			of.Title += ", " + f.title + " " + units.Size(x.Number)
 			continue
 		}
 		if ok && x.Number > 0 && x.Number < 1<<60 && l.t.To > l.t.From {
-			c.addCurve(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
+			of.addCurve(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
 		}
 	}
 	l.addChart(c)
+	l.addChart(container)
 }
 
-// farAbove × what is used is a limit that would press the other lines flat: the title tells it instead.
+// farAbove × what is used is a line that would press the others flat: a limit is told in the title instead, and a container that
+// holds much more than the process has a chart of its own.
 const farAbove = 6
 
 // highest returns the largest value of a chart.
 func highest(c *Chart) (most float64) {
 	for i := range c.Curves {
 		for k, v := range c.Curves[i].V {
-			if most = max(most, v); c.Curves[i].Max != nil {
-				most = max(most, c.Curves[i].Max[k])
+			if v > most {
+				most = v
+			}
+			if all := c.Curves[i].Max; all != nil && all[k] > most {
+				most = all[k]
 			}
 		}
 	}
