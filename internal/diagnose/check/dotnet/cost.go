@@ -59,7 +59,7 @@ func (s *starving) predictAwait(n threadpool.Service) []check.Prediction {
 	}
 	now := &of.Measured
 	finished := newPrediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate)
-	if come := s.arrivalRate(); come > 0 && then.Rate.Value > moreThanCome*come {
+	if come := s.arrivalRate(); now.Rate.Value > 0 && come > 0 && then.Rate.Value > moreThanCome.Value*come { // while none is finished, clients that wait send no more
 		finished.Metric, finished.Now = "capacity", nil // no more are finished than come
 	}
 	return []check.Prediction{
@@ -70,8 +70,8 @@ func (s *starving) predictAwait(n threadpool.Service) []check.Prediction {
 	}
 }
 
-// moreThanCome × the rate at which requests come is more than the pool can be said to finish: it is what it could.
-const moreThanCome = 1.1
+var moreThanCome = check.Threshold{Name: "predicted rate of finished requests over the rate at which requests come", Value: 1.1, Unit: "times",
+	Why: "no more requests are finished than come: what is predicted above that is the pool's capacity", Source: check.Judgement + ": weighs the error of both rates, a few hundredths, against capacity, which is several times as much where it is told"}
 
 // arrivalRate returns how many requests came per second, 0 unknown.
 func (s *starving) arrivalRate() float64 {

@@ -143,7 +143,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		if by := stopsReading(c); by != "" {
 			v.Rule = check.Explained
-			v.Summary += "; " + by + " keeps it from taking them up"
+			v.Summary = by + " keeps the service from taking requests up: " + v.Summary
 			return v
 		}
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
