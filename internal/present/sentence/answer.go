@@ -150,7 +150,7 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 }
 
 // ofSlow is the share of slow time that a title ends its first sentence with.
-var ofSlow = regexp.MustCompile(`: (\d[\d.]* %) of slow time\.`)
+var ofSlow = regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in )`)
 
 // Claim is the title of a cause with the share of the slow time that it accounts for.
 func Claim(title, share string) string { return claim(title, share, "") }
@@ -165,11 +165,11 @@ func claim(title, share, interval string) string {
 	if spent == nil {
 		return share + " of the slow time" + interval + ": " + title
 	}
-	title = strings.Replace(title, spent[0], ".", 1)
+	title = strings.Replace(title, spent[0], strings.Replace(spent[2], " passes", "", 1), 1)
 	if spent[1] == share {
 		return share + " of the slow time" + interval + ": " + title
 	}
-	return spent[1] + " of the slow time is spent there, and " + share + interval + " would be gone without it: " + title
+	return spent[1] + " of the slow time: " + title + " Without that, " + share + interval + " of it would be gone."
 }
 
 // next is a negligible share of the slow time: a cause with less does not explain slow requests, whatever else it

@@ -12,7 +12,9 @@ func TestClaim(t *testing.T) {
 	for _, c := range []struct{ title, share, want string }{
 		{"Requests wait for the event loop, which is busy: 84 % of slow time. In 99 % of that it handled GET /bus.", "84 %",
 			"84 % of the slow time: Requests wait for the event loop, which is busy. In 99 % of that it handled GET /bus."},
-		{"Slow requests wait for a turn: 82 % of slow time.", "66 %", "82 % of the slow time is spent there, and 66 % would be gone without it: Slow requests wait for a turn."},
+		{"Slow requests wait for a turn: 82 % of slow time.", "66 %", "82 % of the slow time: Slow requests wait for a turn. Without that, 66 % of it would be gone."},
+		{"Connections are accepted and wait to be read: 36 % of slow time passes in the unread connections at :80, before the service sees the request.", "36 %",
+			"36 % of the slow time: Connections are accepted and wait to be read in the unread connections at :80, before the service sees the request."},
 		{"GC runs 9.3 times per second.", "78 %", "78 % of the slow time: GC runs 9.3 times per second."},
 	} {
 		if got := Claim(c.title, c.share); got != c.want {

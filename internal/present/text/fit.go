@@ -29,6 +29,7 @@ type limits struct {
 	commands int // that would show what was not seen
 	warnings int
 	sources  int  // lines of them
+	measured bool // of a load generator only what it measured, not how
 	brief    bool // one line for each cause that is ruled out, each warning, and what was not seen
 	short    bool // one line for each item that is not about the first cause
 	shorter  bool // one line also for each figure of the first cause
@@ -58,6 +59,7 @@ var less = []func(*limits){
 	func(l *limits) { l.beside, l.sources = 3, 1 },
 	func(l *limits) { l.ledger, l.others = 6, 2 },
 	func(l *limits) { l.routes, l.ruledOut = 3, 1 },
+	func(l *limits) { l.measured = true },
 	func(l *limits) { l.commands = 0 },
 	func(l *limits) { l.ledger, l.beside = 5, 2 },
 	func(l *limits) { l.fixes = 3 },
@@ -80,19 +82,40 @@ func (o Options) renderFitted(render func(*page)) string {
 	if o.Verbose {
 		at = everything
 	}
-	for i := 0; ; i++ {
-		p := &page{Options: o, at: at, cited: make(map[string]bool)}
-		render(p)
-		if len(p.cited) > 0 { // again, as the files that are cited are known now
-			p = &page{Options: o, at: at, cited: p.cited}
-			render(p)
-		}
-		out := strings.TrimRight(p.out.String(), "\n") + "\n"
-		if o.Verbose || i == len(less) || strings.Count(out, "\n") <= most {
-			return out
-		}
-		less[i](&at)
+	out := o.renderWithin(at, render)
+	steps := 0
+	for !o.Verbose && steps < len(less) && strings.Count(out, "\n") > most {
+		less[steps](&at)
+		steps++
+		out = o.renderWithin(at, render)
 	}
+	// A step may save more lines than were missing: steps before it that fit, too, are not taken.
+	skipped := make(map[int]bool)
+	for skip := steps - 2; skip >= 0 && strings.Count(out, "\n") < most; skip-- {
+		at, skipped[skip] = usual, true
+		for i := range steps {
+			if !skipped[i] {
+				less[i](&at)
+			}
+		}
+		if longer := o.renderWithin(at, render); strings.Count(longer, "\n") <= most {
+			out = longer
+		} else {
+			delete(skipped, skip)
+		}
+	}
+	return out
+}
+
+// renderWithin renders a page that shows no more than the limits.
+func (o Options) renderWithin(at limits, render func(*page)) string {
+	p := &page{Options: o, at: at, cited: make(map[string]bool)}
+	render(p)
+	if len(p.cited) > 0 { // again, as the files that are cited are known now
+		p = &page{Options: o, at: at, cited: p.cited}
+		render(p)
+	}
+	return strings.TrimRight(p.out.String(), "\n") + "\n"
 }
 
 // wrapOrShorten breaks a text into lines or, with one, shortens it to one line: first it drops
@@ -123,6 +146,9 @@ func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
 		}
 		tail := dots + " " + head[n-1] + " " + object
 		return []string{strings.TrimRight(strings.Join(p.fitWords(head[:n-1], room-textWidth(tail)), " "), " ,;:(") + tail}
+	}
+	for len(head) > 1 && (links[strings.ToLower(head[len(head)-1])] || head[len(head)-1] == "as") { // what they lead to is gone
+		head = head[:len(head)-1]
 	}
 	return []string{strings.TrimRight(strings.Join(head, " "), " ,;:(") + dots}
 }

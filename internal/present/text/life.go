@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +16,9 @@ const LifeStates = 5
 
 // leastTold: a state of one part in so many of a request's time is told with whole lines.
 const leastTold = 10
+
+// importPath is the path of a Go package before its name: that of a host and what follows.
+var importPath = regexp.MustCompile(`\b[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:[\w.~-]+/)*?([\w-]+(?:/v\d+)?\.[\w(])`)
 
 // Life renders what one request spent its time on: which request it was, then its states in order,
 // then the sums.
@@ -35,7 +39,10 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 	for i := range l.States {
 		lead := "  " + padLeft(starts[i], columns[0]) + "  " + padLeft(times[i], columns[1]) + "  "
 		indent := textWidth(lead)
-		note := stateNote(l, &l.States[i])
+		note := p.cleanText(stateNote(l, &l.States[i]))
+		if !p.Verbose {
+			note = importPath.ReplaceAllString(note, "$1")
+		}
 		lines := p.foldText(titles[i], indent)
 		switch beside := indent + columns[2] + 2; {
 		case note == "":
@@ -139,8 +146,10 @@ func stateNote(l *timeline.Life, s *timeline.State) string {
 		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it
 			parts = append(parts, "CPUs: "+holder)
 		}
-	} else if holder != "" {
+	} else if strings.ContainsAny(holder, "0123456789") {
 		parts = append(parts, "held by "+holder)
+	} else if holder != "" { // what it does is known, not which it is
+		parts = append(parts, "its holder: "+holder)
 	}
 	if s.Where != "" {
 		parts = append(parts, "in "+s.Where)

@@ -25,7 +25,7 @@ func (p *page) writeColumns(rows [][]string, indent, room int) {
 		}
 		apart = widths[0] > left && left < leastName
 		if left < 0 && last > 0 {
-			widths[last] = max(leastName, widths[last]+left)
+			widths[last] = min(widths[last], max(leastName, widths[last]+left))
 		}
 		widths[0] = max(0, min(widths[0], left))
 	}

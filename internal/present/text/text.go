@@ -285,7 +285,7 @@ func (p *page) writeWorst(d *diagnose.Diagnosis) {
 func (p *page) writeLoads(d *diagnose.Diagnosis) {
 	for _, l := range sentence.Loads(d) {
 		lines := p.flowItems(sentence.Load(d, l), labels)
-		if p.at.shorter {
+		if p.at.measured {
 			lines = lines[:1]
 		}
 		p.writeBlock("LOAD", bold, labels, lines)
