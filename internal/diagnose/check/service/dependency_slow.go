@@ -35,14 +35,17 @@ the dependency's own monitoring, times the calls per request, is the most that t
 dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
 database. Spans show the rest as local time, between the calls.
 
+A client that opens a connection for each call pays for its set-up (TLS, a login) each time, and
+each request of the route does: then the dependency is well, and kept connections help.
+
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat. Of a name server: a cache on the host and
 connections that stay open, a shorter timeout of the resolver where queries are sent again,
 full names where search domains are tried first.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
-		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond, fewUnanswered),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
-		mostOfCalls, mostOfTime, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that, or connections opened for single calls, whose set-up is half of the time of requests of %v or more; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
+		check.SomeSlow, check.SlowShare, check.Material, check.NoticeableCall, tenSeconds, aSecond, fewUnanswered),
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
+		mostOfCalls, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
@@ -57,7 +60,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if c.Ledger == nil {
 		return v
 	}
-	return alwaysSlow(c, v)
+	return connectsEach(c, alwaysSlow(c, v))
 }
 
 // judgeCalls judges how much longer than usual slow requests wait for dependencies.
