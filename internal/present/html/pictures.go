@@ -57,6 +57,9 @@ func listPictures(t *timeline.Timeline, n, h int) []pictureView {
 			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
 		},
 	}
+	if t.Threshold == 0 { // no line parts the slow from the others
+		all[0].How = strings.Replace(all[0].How, " Points above the line are slow.", " Slow ones have a colour of their own.", 1)
+	}
 	if len(t.Slow) == 0 {
 		all[0].How = strings.Replace(all[0].How, "; click a slow request to see what it waited for", "", 1)
 	}

@@ -52,7 +52,7 @@ func (p *page) writeHeadline(d *diagnose.Diagnosis, supported, open, ruledOut []
 		p.writeLinef("## %s\n\n%s\n", sentence.Capital(sentence.State(d)), escapeText(sentence.Answer(d, &supported[0])))
 		savings := 0
 		for _, v := range supported {
-			line := "- **" + formatCode(v.Cause) + "** " + escapeText(v.Title)
+			line := "- **" + formatCode(v.Cause) + "** " + escapeText(sentence.Title(d, &v))
 			if v.Subject != "" && sentence.Several(d) {
 				line += " (" + escapeText(v.Subject) + ")"
 			}

@@ -165,7 +165,7 @@ func claim(title, share, interval string) string {
 	if spent == nil {
 		return share + " of the slow time" + interval + ": " + title
 	}
-	title = strings.Replace(title, spent[0], strings.Replace(spent[2], " passes", "", 1), 1)
+	title = withoutShare(title, spent)
 	if spent[1] == share {
 		return share + " of the slow time" + interval + ": " + title
 	}
@@ -232,7 +232,24 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	case interval != "":
 		interval = " (" + interval + ")"
 	}
+	if spent := ofSlow.FindStringSubmatch(v.Title); spent != nil && spent[1] != share { // the title has what is spent there
+		return "Without it, " + share + " of the slow time" + interval + " would be gone: " + formatSaved(d, v) + "."
+	}
 	return "Accounts for " + share + " of the slow time" + interval + ": " + formatSaved(d, v) + "."
+}
+
+// Title is the title of a cause without the share of the slow time that Cost tells.
+func Title(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	spent := ofSlow.FindStringSubmatch(v.Title)
+	if share, _ := Share(d, v); v.Saves == nil || spent == nil || spent[1] != share {
+		return v.Title
+	}
+	return withoutShare(v.Title, spent)
+}
+
+// withoutShare returns a title without the share that was found in it.
+func withoutShare(title string, spent []string) string {
+	return strings.Replace(title, spent[0], strings.Replace(spent[2], " passes", "", 1), 1)
 }
 
 // Amount returns what a cause costs where its share was already told: "1.49 s of 1.92 s slow

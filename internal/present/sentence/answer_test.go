@@ -48,3 +48,17 @@ func TestNoticed(t *testing.T) {
 		}
 	}
 }
+
+// A title and what its cause costs tell one share once, and two shares each with what it is.
+func TestTitleAndCost(t *testing.T) {
+	for share, want := range map[float64]string{
+		.84: "Requests wait for the event loop, which is busy. Accounts for 84 % of the slow time: 84 ms of 100 ms.",
+		.66: "Requests wait for the event loop, which is busy: 84 % of slow time. Without it, 66 % of the slow time would be gone: 66 ms of 100 ms.",
+	} {
+		d := &diagnose.Diagnosis{Requests: &diagnose.Requests{SlowTotalMs: 100}}
+		v := &diagnose.Verdict{Title: "Requests wait for the event loop, which is busy: 84 % of slow time.", Saves: &diagnose.Saves{Value: 100 * share}}
+		if got := Title(d, v) + " " + Cost(d, v); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

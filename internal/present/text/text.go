@@ -201,7 +201,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		var says []string
 		switch {
 		case i > 0:
-			says = append(says, v.Title)
+			says = append(says, sentence.Title(d, &v))
 		default:
 			cost = sentence.Amount(d, &v) // the headline has its title and share
 		}
@@ -211,7 +211,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		if share, _ := sentence.Share(d, &v); i > 0 && p.at.short {
 			cost = ""
 			if share != "" {
-				says[0] = sentence.Claim(says[0], share)
+				says[0] = sentence.Claim(v.Title, share)
 			}
 		} else if cost == "" {
 			cost = v.Summary
