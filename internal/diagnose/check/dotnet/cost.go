@@ -71,7 +71,7 @@ func (s *starving) predictAwait(n threadpool.Service) []check.Prediction {
 }
 
 var moreThanCome = check.Threshold{Name: "predicted rate of finished requests over the rate at which requests come", Value: 1.1, Unit: "times",
-	Why: "no more requests are finished than come: what is predicted above that is the pool's capacity", Source: check.Judgement + ": weighs the error of both rates, a few hundredths, against capacity, which is several times as much where it is told"}
+	Why: "no more requests are finished than come: what is predicted above that is the pool's capacity", Source: check.Judgement + ": weighs the error of both rates, a few hundredths, against capacity, which is then several times as much"}
 
 // arrivalRate returns how many requests came per second, 0 unknown.
 func (s *starving) arrivalRate() float64 {
