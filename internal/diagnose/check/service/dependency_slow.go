@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -163,7 +164,11 @@ func judgeCalls(c *check.Case) check.Verdict {
 		name = most
 	}
 	whom := nameDependency(c, name)
-	v.Title = fmt.Sprintf("Slow requests wait for %s.", withArticle(whom))
+	from := ""
+	if address := addressOf(c, spans); whom == name && address != "" && len(details) > 0 && 2*details[0].Ns > l.Charges[ledger.Dependency] && !hasPort(name) {
+		whom, from = address, ", called from "+name
+	}
+	v.Title = fmt.Sprintf("Slow requests wait for %s%s.", withArticle(whom), from)
 	if route := calledRoute(c, name); route != "" {
 		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
 	}
@@ -188,6 +193,27 @@ func judgeCalls(c *check.Case) check.Verdict {
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// addressOf returns the address that calls spent most of their time at; "" where no one has most of it.
+func addressOf(c *check.Case, spans *spanned) string {
+	if most := calledMost(c); hasPort(most) {
+		return most
+	}
+	if spans != nil && hasPort(spans.name) {
+		return spans.name
+	}
+	return ""
+}
+
+// hasPort says whether a name ends with an address: "127.0.0.1:5432", "PostgreSQL at db:5432".
+func hasPort(name string) bool {
+	i := strings.LastIndexByte(name, ':')
+	if i <= 0 {
+		return false
+	}
+	_, err := strconv.ParseUint(name[i+1:], 10, 16)
+	return err == nil
 }
 
 // withArticle returns a dependency's name for use within a sentence.
@@ -265,7 +291,7 @@ func addHolders(c *check.Case, v *check.Verdict) {
 			names := waitedFor(c, check.BehindMechanism(m))
 			name := c.Bundle.Names.Text(names[0].id)
 			v.Title = fmt.Sprintf("%s, through %s, which is held during that wait.", strings.TrimSuffix(v.Title, "."), name)
-			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which the holder of what it waited for waited for a dependency: %s", name), share, "1", check.From(c.Ledger.StatesFrom())))
+			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which requests waited for %s while its holder waited for a dependency", name), share, "1", check.From(c.Ledger.StatesFrom())))
 		}
 	}
 }
