@@ -48,7 +48,7 @@ func main() {
 	if !fault("refresh-under-lock") {
 		go root.rates.keepFresh()
 	}
-	parsed := graphql.MustParseSchema(schema, root, graphql.MaxParallelism(16))
+	parsed := graphql.MustParseSchema(schema, root, graphql.MaxParallelism(4))
 	http.HandleFunc("GET /graphql", func(w http.ResponseWriter, r *http.Request) {
 		id, err := strconv.Atoi(r.URL.Query().Get("id"))
 		document, ok := operations[r.URL.Query().Get("operation")]
