@@ -13,8 +13,8 @@ namespace Notary
     // The register of all deeds, which the office keeps in memory.
     public sealed class Register
     {
-        public const int Deeds = 1500000;
-        private const int District = 30000;
+        public const int Deeds = 600000;
+        private const int District = 60000;
         private readonly Deed[] all = new Deed[Deeds];
 
         public Register()
