@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -15,8 +16,9 @@ import (
 )
 
 type causesCommand struct {
-	ID  string   `arg:"" optional:"" help:"The cause to explain, such as go.gc-rate."`
-	Why []string `sep:"none" placeholder:"FILE" help:"Show how the verdict about this cause came about in a recording, step by step: figures, thresholds, and where these are from. Repeat the flag for several files."`
+	ID  string         `arg:"" optional:"" help:"The cause to explain, such as go.gc-rate."`
+	Why []string       `sep:"none" placeholder:"FILE" help:"Show how the verdict about this cause came about in a recording, step by step: figures, thresholds, and where these are from. Repeat the flag for several files."`
+	SLO *time.Duration `name:"slo" env:"UNSTALL_SLO" placeholder:"300ms" help:"With --why: requests that take longer are slow, as in the diagnosis."`
 }
 
 func (c *causesCommand) Run(s *session) error {
@@ -28,6 +30,12 @@ func (c *causesCommand) Run(s *session) error {
 		if err := checkCause(c.ID); err != nil {
 			return err
 		}
+	}
+	if _, typed := s.given["slo"]; typed && len(c.Why) == 0 {
+		return errors.New("--slo needs --why: also give --why FILE")
+	}
+	if c.SLO != nil && *c.SLO <= 0 {
+		return fmt.Errorf("--slo %s: give a time above zero", *c.SLO)
 	}
 	if len(c.Why) > 0 {
 		return c.explainVerdict(s)
@@ -61,7 +69,11 @@ func (c *causesCommand) explainVerdict(s *session) error {
 	if bundle == nil {
 		return nil
 	}
-	d, err := diagnose.Run(context.Background(), bundle, diagnose.Options{Version: programVersion()})
+	opt := diagnose.Options{Version: programVersion()}
+	if c.SLO != nil {
+		opt.SLO = *c.SLO
+	}
+	d, err := diagnose.Run(context.Background(), bundle, opt)
 	if err != nil {
 		s.reportError(unreadable, err)
 		return nil

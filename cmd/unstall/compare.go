@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present"
@@ -22,7 +23,7 @@ type compareCommand struct {
 	Before    several       `placeholder:"RUN..." help:"Several runs before the change."`
 	After     several       `placeholder:"RUN..." help:"As many runs after the change."`
 	Level     float64       `default:"0.95" help:"Confidence level of the intervals."`
-	MinEffect percentage    `placeholder:"5%" help:"The smallest relative change that counts (default: each metric has its own)."`
+	MinEffect percentage    `placeholder:"5%" help:"The smallest relative change that counts, with its % (default: each metric has its own)."`
 	FailOn    []string      `placeholder:"METRIC" help:"Exit with 1 if one of these metrics regressed: their JSON names, all, or none (default: p50_ms, p99_ms, rate, errors)."`
 	SLO       time.Duration `name:"slo" placeholder:"300ms" help:"Also compare the share of requests slower than this."`
 	services  `group:"Compare two running services"`
@@ -62,19 +63,22 @@ func (l *several) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// percentage is a share, given as 0.05 or 5%.
+// percentage is a share, given as 5%. The sign is required, because 5 may mean 5 % as well as five times.
 type percentage float64
 
 func (p *percentage) UnmarshalText(text []byte) error {
-	s, hundredths := strings.CutSuffix(string(text), "%")
+	s, given := strings.CutSuffix(string(text), "%")
 	var v float64
-	if _, err := fmt.Sscanf(s+"\n", "%g\n", &v); err != nil || !(v >= 0) || v > 1e6 {
-		return fmt.Errorf("%q is not a share: give 0.05 or 5%%", text)
+	_, err := fmt.Sscanf(s+"\n", "%g\n", &v)
+	switch {
+	case err != nil || !(v >= 0) || v > 1e6:
+		return fmt.Errorf("%q is not a percentage: give one such as 5%%", text)
+	case !given && v < 1:
+		return fmt.Errorf("%q has no unit: give %s%%", text, units.Num(100*v))
+	case !given:
+		return fmt.Errorf("%q has no unit: give %s%%", text, s)
 	}
-	if hundredths {
-		v /= 100
-	}
-	*p = percentage(v)
+	*p = percentage(v / 100)
 	return nil
 }
 
@@ -84,7 +88,7 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	if form.Compare == nil {
-		return fmt.Errorf("--format %s: compare writes text, json, markdown or html", form.Name)
+		return fmt.Errorf("--format %s: compare writes %s", form.Name, present.NamesOf(", ", comparisons))
 	}
 	if err := c.checkFlags(); err != nil {
 		return err
@@ -92,7 +96,7 @@ func (c *compareCommand) Run(s *session) error {
 	if !s.checkOutput(c.Output) {
 		return nil
 	}
-	opt := compare.Options{Level: c.Level, MinEffect: float64(c.MinEffect)}
+	opt := compare.Options{Level: c.Level, MinEffect: float64(c.MinEffect), FailOn: c.FailOn}
 	if c.services.areURLs(c.Runs) {
 		return s.compareServices(c, form, opt)
 	}
@@ -115,6 +119,9 @@ func (c *compareCommand) Run(s *session) error {
 	if !ok || !too {
 		return nil // already reported
 	}
+	if len(c.Before) > 0 && len(b) != len(a) {
+		return fmt.Errorf("--before has %s, --after %s: give as many runs of each side, as they are compared pair by pair", units.Plural(len(b), "run"), units.Plural(len(a), "run"))
+	}
 	if len(b) == 1 && len(a) == 1 {
 		opt.Earlier = s.measureEarlier(before[0], b[0], measure)
 	}
@@ -123,13 +130,17 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	form = form.Repeat(typedCommand())
-	if sides := form.Sides; sides != nil && len(b) == 1 && len(a) == 1 {
+	if len(b) == 1 && len(a) == 1 && !result.Refused() {
 		was, is := s.diagnoseSide(before[0], c.SLO), s.diagnoseSide(after[0], c.SLO)
-		form.Compare = func(w io.Writer, result *compare.Comparison) error { return sides(w, result, was, is) }
+		result.SetCauses(was, is)
+		form = form.WithSides(was, is)
 	}
 	s.writeComparison(c, form, result, slices.Concat(before, after))
 	return nil
 }
+
+// comparisons says whether a form is one of comparisons.
+func comparisons(f present.Form) bool { return f.Compare != nil }
 
 // writeComparison writes a comparison and sets the exit code.
 func (s *session) writeComparison(c *compareCommand, form present.Form, result *compare.Comparison, inputs []string) {
@@ -137,14 +148,23 @@ func (s *session) writeComparison(c *compareCommand, form present.Form, result *
 	switch {
 	case result.Refused(), len(result.Metrics) == 0:
 		s.code = max(s.code, unreadable)
-	case slices.Contains(c.FailOn, "none"):
-	case slices.Contains(c.FailOn, "all"):
-		if slices.ContainsFunc(result.Metrics, func(m compare.Result) bool { return m.Result == compare.Regressed }) {
-			s.code = max(s.code, found)
-		}
-	case len(result.Regressed(c.FailOn...)) > 0:
+	case len(result.Regressed()) > 0:
 		s.code = max(s.code, found)
+		s.printNote("%s", formatFailure(result, len(c.FailOn) > 0))
 	}
+}
+
+// formatFailure says why the exit code is 1. It is the last line, as the report's first one may be about another metric.
+func formatFailure(result *compare.Comparison, named bool) string {
+	var names []string
+	for _, m := range result.Regressed() {
+		names = append(names, m.Name)
+	}
+	text := "exit 1: " + strings.Join(names, ", ") + " regressed"
+	if named {
+		text += " (--fail-on)"
+	}
+	return text
 }
 
 func (c *compareCommand) checkFlags() error {

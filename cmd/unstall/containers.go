@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/unstall/unstall/internal/collect/discover/container"
 )
@@ -11,8 +11,9 @@ type within struct {
 	Containers []string `name:"container" sep:"none" placeholder:"NAME" help:"A container, by its name or id, as Docker, Podman, containerd, CRI-O, runc or crun knows it; may be repeated."`
 }
 
-// addContainers returns the typed targets and those of --container; an error if there are none.
-func (w *within) addContainers(typed []string) ([]string, error) {
+// addContainers returns the typed targets and those of --container. If there are none, the error says what to give and which command's
+// help to read.
+func (w *within) addContainers(typed []string, wanted, help string) ([]string, error) {
 	for _, name := range w.Containers {
 		if _, is, _ := container.Parse(name); !is {
 			name = "container:" + name
@@ -20,7 +21,7 @@ func (w *within) addContainers(typed []string) ([]string, error) {
 		typed = append(typed, name)
 	}
 	if len(typed) == 0 {
-		return nil, errors.New(`expected "<target|file> ..."; see unstall --help`)
+		return nil, fmt.Errorf("give %s; see unstall %s", wanted, help)
 	}
 	return typed, nil
 }

@@ -40,9 +40,17 @@ func (c *debugCommand) Run(s *session) error {
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	aside, err := remote.Beside(ctx, c.Target, c.Image, c.Kernel)
-	if err != nil {
+	switch {
+	case errors.Is(err, remote.ErrNoContainer):
+		return err
+	case err != nil:
 		s.reportError(unreadable, err)
 		return nil
+	case aside.Unasked != nil && c.Start:
+		s.reportError(unreadable, aside.Unasked)
+		return nil
+	case aside.Unasked != nil:
+		s.printNote("warning: %v; this is the command for a pod of an unknown user", aside.Unasked)
 	}
 	if !c.Start {
 		return s.printOutput(func(w io.Writer) error { return c.printCommand(w, aside) })

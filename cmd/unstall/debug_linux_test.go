@@ -78,7 +78,7 @@ func TestDebugPrints(t *testing.T) {
 		{"docker", "", "10001:10001", []string{"docker://shop"}, []string{"docker run --rm -i --pid=container:shop --network=container:shop --read-only --user=10001 --cap-drop=ALL --security-opt=no-new-privileges registry.example/unstall:latest diagnose 1 --for 30s"}, []string{"cap-add", "END"}, 0},
 		{"docker's root", "", "", []string{"docker://shop"}, []string{"--user=0 --cap-drop=ALL --cap-add=SYS_PTRACE --security-opt"}, nil, 0},
 		{"docker by name", "", "app", []string{"docker://shop"}, []string{"--cap-add=SETUID"}, nil, 0},
-		{"a process", "", "", []string{"4711"}, []string{"give a pod or a container"}, nil, 3},
+		{"a process", "", "", []string{"4711"}, []string{"give a pod or a container"}, nil, 2},
 		{"no image", podOf(""), "", []string{"pod/shop-7f9/app", "--run"}, []string{"--run: give the image with --image"}, nil, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -101,6 +101,31 @@ func TestDebugPrints(t *testing.T) {
 				t.Errorf("something was started: %s", a)
 			}
 		})
+	}
+}
+
+// Where kubectl cannot answer, the command that suits any user is printed; what it would start is not.
+func TestDebugWithoutCluster(t *testing.T) {
+	engines(t, podOf(""), "", "exit 9")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!/bin/sh\necho 'The connection to the server localhost:8080 was refused' >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	out, code := said(t, "debug", "pod/shop-7f9")
+	for _, want := range []string{"warning: kubectl get: The connection to the server localhost:8080 was refused", "kubectl debug -i --quiet pod/shop-7f9 -n default", "--target=CONTAINER", "is not known", "CONTAINER stands for"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	if code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if out, code = said(t, "debug", "pod/shop-7f9", "--run", "--image", "example/unstall"); code != 3 || strings.Contains(out, "kubectl debug") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if out, code = said(t, "debug", "shop"); code != 2 {
+		t.Errorf("exit %d: %s", code, out)
 	}
 }
 

@@ -110,7 +110,7 @@ func (c *diagnoseCommand) Run(s *session) error {
 	if !s.checkOutput(c.Output) {
 		return nil
 	}
-	targets, err := c.addContainers(c.Targets)
+	targets, err := c.addContainers(c.Targets, "a process, a capture or other files", "help")
 	if err != nil {
 		return err
 	}

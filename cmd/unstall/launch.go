@@ -3,7 +3,7 @@ package main
 import "errors"
 
 type launchCommand struct {
-	THP     string   `name:"thp" required:"" enum:"off,advised,host" help:"Transparent huge pages of the command and its children: off; advised, only where the program requests them (Linux 6.18); host, the host's setting, even if this shell has them switched off."`
+	THP     string   `name:"thp" required:"" enum:"off,advised,host" placeholder:"off|advised|host" help:"Transparent huge pages of the command and its children: off; advised, only where the program requests them (Linux 6.18); host, the host's setting, even if this shell has them switched off."`
 	Command []string `arg:"" passthrough:"" name:"command" help:"The command and its arguments, after --."`
 }
 

@@ -276,7 +276,7 @@ func mistypedCommand(args []string) error {
 	if _, err := discover.Resolve(context.Background(), args[0], platform.Recognisers()); err == nil {
 		return nil
 	}
-	return fmt.Errorf("do you mean unstall %s? There is no command, process or file %s; see unstall --help", meant, args[0])
+	return fmt.Errorf("do you mean unstall %s? There is no command, process or file %s; see unstall help", meant, args[0])
 }
 
 // commandNames are the names of the commands that users see.
@@ -305,9 +305,9 @@ func unknownCommand(args []string) error {
 		return nil
 	}
 	if meant := suggest.Nearest(args[0], commandNames()); meant != "" {
-		return fmt.Errorf("unknown command %s: do you mean unstall %s? See unstall --help", args[0], meant)
+		return fmt.Errorf("unknown command %s: do you mean unstall %s? See unstall help", args[0], meant)
 	}
-	return fmt.Errorf("unknown command %s; see unstall --help", args[0])
+	return fmt.Errorf("unknown command %s; see unstall help", args[0])
 }
 
 // reportUnresolved prints why names could not be resolved and sets the exit code.

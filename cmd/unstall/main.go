@@ -53,7 +53,7 @@ type cli struct {
 
 const usage = `unstall finds which mechanism in a runtime or the kernel makes requests slow.
 
-  unstall                  list the processes here that can be diagnosed
+  unstall [list]           list the processes here that can be diagnosed
   unstall TARGET           record a process for 30 s, then show why its requests are slow:
                            its PID, its name, the URL of its net/http/pprof, its
                            container (docker://shop, container:ID) or pod (pod/shop-7f9);
@@ -65,8 +65,11 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall compare A B      show whether a change helped
   unstall host             find what is wrong with this machine and what it slows
   unstall fleet            show slow time on many hosts, from their store of metrics
+  unstall watch TARGET...  watch with rules, keep the minutes before an alarm, diagnose it
+  unstall calibrate TARGET compare kernel counters of a process with known workloads
   unstall predict FILE...  predict the effect of a setting
   unstall try NAME=VALUE   change a setting, measure the effect, restore it
+  unstall run -- COMMAND   run a command with its own setting (--thp)
   unstall top TARGET       show a process's counters live (.NET, JVM, Go, /proc)
   unstall inspect FILE...  show what files hold, without a verdict
   unstall explain FILE...  show what the slowest request, or a given one, spent its time on
@@ -75,6 +78,7 @@ const usage = `unstall finds which mechanism in a runtime or the kernel makes re
   unstall mcp [DIR]        let an assistant diagnose the captures in a directory
   unstall debug pod/NAME   print the command that records a pod from a sidecar container
   unstall causes [ID]      list the causes unstall knows, or explain one
+  unstall completion       show how to set up completion in a shell
 
   unstall gateway --for 10s --load http://127.0.0.1:8080/play -r 500
   unstall trace.out access.log.gz --slo 300ms -o report.md
@@ -89,9 +93,12 @@ func main() {
 	switch {
 	case len(args) == 0:
 		args = []string{"list"}
-	case args[0] == "help" && len(args) > 1:
+	case args[0] == "help" && len(args) > 2:
+		fmt.Fprintf(os.Stderr, "unstall: help %s: give one command; see unstall help\n", strings.Join(args[1:], " "))
+		os.Exit(wrongUse)
+	case args[0] == "help" && len(args) == 2 && args[1] != "help":
 		args = append(args[1:], "--help")
-	case len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help"):
+	case args[0] == "help", len(args) == 1 && (args[0] == "--help" || args[0] == "-h"):
 		fmt.Print(usage, "\n")
 		args = []string{"diagnose", "--help"}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -15,11 +16,12 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/operate/experiment"
+	"github.com/unstall/unstall/internal/present"
 )
 
 // newParser returns the parser of the command line.
 func newParser(options ...kong.Option) *kong.Kong {
-	return kong.Must(new(cli), append([]kong.Option{
+	k := kong.Must(new(cli), append([]kong.Option{
 		kong.Name("unstall"),
 		kong.Vars{"version": versionLine(), "model_processes": platform.Modelled(), "model_knobs": platform.Knobs(),
 			"model_defaults": model.Defaults(platform.Models()), "settings": experiment.Help()},
@@ -27,6 +29,34 @@ func newParser(options ...kong.Option) *kong.Kong {
 		kong.KindMapper(reflect.Float64, kong.MapperFunc(parseNumber)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	}, options...)...)
+	for _, command := range k.Model.Children {
+		describeForms(command)
+	}
+	return k
+}
+
+// formsOf says which forms a command writes, for those that do not write all forms of a diagnosis.
+var formsOf = map[string]func(present.Form) bool{
+	"compare":   comparisons,
+	"inspect":   func(f present.Form) bool { return f.Inspect != nil },
+	"predict":   func(f present.Form) bool { return f.Predict != nil },
+	"try":       func(f present.Form) bool { return f.Try != nil },
+	"host":      func(f present.Form) bool { return f.Host != nil },
+	"calibrate": func(f present.Form) bool { return f.Calibrate != nil },
+	"fleet":     func(f present.Form) bool { return f.Fleet != nil },
+}
+
+// describeForms lists in the help of a command's --format the forms that the command writes.
+func describeForms(command *kong.Node) {
+	has := formsOf[command.Name]
+	if has == nil {
+		return
+	}
+	for _, f := range command.Flags {
+		if f.Name == "format" {
+			f.Help = present.NamesOf(", ", has) + " (default: by the name of the output file)."
+		}
+	}
 }
 
 // parseDuration reads a time. Its error shows the form of one.
@@ -72,7 +102,18 @@ func usageError(err error) error {
 			text += fmt.Sprintf(", did you mean %q?", near)
 		}
 	}
-	return fmt.Errorf("%s; see unstall --help", text)
+	return fmt.Errorf("%s; see %s", text, helpOf(err))
+}
+
+// helpOf returns the command that shows the help of the mistyped command: "unstall help record".
+func helpOf(err error) string {
+	var of *kong.ParseError
+	if errors.As(err, &of) && of.Context != nil {
+		if command := of.Context.Selected(); command != nil && command.Name != "diagnose" {
+			return "unstall help " + command.Name
+		}
+	}
+	return "unstall help"
 }
 
 // shortValue matches a letter with its value, such as -o=report.html.

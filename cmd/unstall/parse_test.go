@@ -22,6 +22,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, c := range []struct {
 		line, err string
+		help      string // the command whose help the error names, with a space before it
 		holds     func(*cli) bool
 	}{
 		{line: "a,v2.log b", holds: func(c *cli) bool { return strings.Join(c.Diagnose.Targets, " ") == "a,v2.log b" }},
@@ -39,14 +40,14 @@ func TestParse(t *testing.T) {
 		{line: "run --thp off ls -o=x a,b", holds: func(c *cli) bool { return strings.Join(c.Launch.Command, " ") == "ls -o=x a,b" }},
 		{line: "--bogus", err: "unknown flag --bogus"},
 		{line: "--formt json", err: `unknown flag --formt, did you mean "--format"?`},
-		{line: "load --raet 3 x", err: `unknown flag --raet, did you mean "--rate"?`},
+		{line: "load --raet 3 x", err: `unknown flag --raet, did you mean "--rate"?`, help: " load"},
 		{line: "-z", err: "unknown flag -z"},
 		{line: "--slo", err: "--slo: expected duration value"},
 		{line: "--slo 3", err: `--slo: "3" has no unit: give 3ms or 3s`},
 		{line: "--rate NaN a", err: `--rate: "NaN" is not a number`},
 		{line: "--color=green a", err: `--color must be one of "auto","always","never" but got "green"`},
-		{line: "load x --ramp 1:2 --steps 2", err: "--ramp and --steps can't be used together"},
-		{line: "run x", err: "missing flags: --thp=STRING"},
+		{line: "load x --ramp 1:2 --steps 2", err: "--ramp and --steps can't be used together", help: " load"},
+		{line: "run x", err: "missing flags: --thp=off|advised|host", help: " run"},
 		{line: "--slo 1s load x", err: `flag --slo applies to the default command "diagnose", not "load"`},
 	} {
 		parser := newParser(kong.Resolvers(resolver))
@@ -55,7 +56,7 @@ func TestParse(t *testing.T) {
 		switch {
 		case c.err == "" && (err != nil || !c.holds(&program)):
 			t.Errorf("%s: %v", c.line, err)
-		case c.err != "" && (err == nil || usageError(err).Error() != c.err+"; see unstall --help"):
+		case c.err != "" && (err == nil || usageError(err).Error() != c.err+"; see unstall help"+c.help):
 			t.Errorf("%s\n got  %v\n want %s", c.line, usageError(err), c.err)
 		}
 	}

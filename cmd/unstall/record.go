@@ -13,7 +13,7 @@ func (c *recordCommand) Run(s *session) error {
 	if err := c.checkFlags(); err != nil {
 		return err
 	}
-	targets, err := c.addContainers(c.Targets)
+	targets, err := c.addContainers(c.Targets, "a process: its PID, name, URL, container or pod", "help record")
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func TestCompareServices(t *testing.T) {
 	if m, _ := result.Of("p50_ms"); m.Result != compare.Regressed || result.Pairs != 6 || *result.Seed != 7 || result.Before != fast || result.After != slow {
 		t.Errorf("%s", out)
 	}
-	if strings.Count(said, "\n") != 1+2+12 || !strings.Contains(said, "--seed 7") || !strings.Contains(said, "block 6 of 6: ") {
+	if strings.Count(said, "\n") != 1+2+12+1 || !strings.Contains(said, "\nexit 1: p50_ms") || !strings.Contains(said, "--seed 7") || !strings.Contains(said, "block 6 of 6: ") {
 		t.Error(said)
 	}
 

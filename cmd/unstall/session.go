@@ -9,10 +9,12 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/record"
 	"github.com/unstall/unstall/internal/format"
@@ -48,7 +50,9 @@ func (s *session) reportError(code int, err error) {
 func (s *session) readFiles(names []string) *evidence.Bundle {
 	beNice()
 	spareMemory()
+	read := s.noteWaiting(names)
 	artifacts, done, errs := discover.Files(names, s.in)
+	read()
 	defer done()
 	for _, err := range errs {
 		s.reportError(unreadable, err)
@@ -69,7 +73,10 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 			}
 		}
 	}
-	if len(skipped) > 0 {
+	switch {
+	case len(skipped) > 0 && len(skipped) == len(artifacts):
+		s.reportError(unreadable, fmt.Errorf("no file here has a known format: %s", strings.Join(skipped, ", ")))
+	case len(skipped) > 0:
 		s.printNote("skipped: unknown format: %s", strings.Join(skipped, ", "))
 	}
 	if len(bundle.Artifacts) == 0 || failed > 0 && failed == len(artifacts) && bundle.Bare() {
@@ -81,7 +88,37 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 		}
 		return nil // a report without data would look like a healthy service
 	}
+	s.noteDamage(bundle)
 	return bundle
+}
+
+// waitFor is how long reading a pipe takes before a note says what it waits for.
+const waitFor = 2 * time.Second
+
+// noteWaiting prints that named pipes have to be written to, if reading them takes long. The returned function ends that.
+func (s *session) noteWaiting(names []string) (read func()) {
+	var pipes []string
+	for _, name := range names {
+		if fi, err := os.Stat(name); err == nil && fi.Mode()&os.ModeNamedPipe != 0 {
+			pipes = append(pipes, name)
+		}
+	}
+	if len(pipes) == 0 {
+		return func() {}
+	}
+	t := time.AfterFunc(waitFor, func() {
+		s.printNote("reading %s until another program has written to it and closed it", strings.Join(pipes, ", "))
+	})
+	return func() { t.Stop() }
+}
+
+// noteDamage prints which captures are damaged before the report, because what is missing can change its result.
+func (s *session) noteDamage(b *evidence.Bundle) {
+	for _, w := range b.Warnings {
+		if strings.HasPrefix(w.Text, capture.DamagedText) {
+			s.printNote("warning: %s", w.Text)
+		}
+	}
 }
 
 // writeOutput renders into a file, or to standard output if name is empty or "-". It never overwrites a file that was read. It

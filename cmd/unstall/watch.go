@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/suggest"
+	"github.com/unstall/unstall/internal/operate/watch"
 	"github.com/unstall/unstall/internal/operate/watch/generate"
 	"github.com/unstall/unstall/internal/operate/watch/replay"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
@@ -37,6 +38,7 @@ type watchCommand struct {
 	ZHost    string         `name:"zabbix-host" placeholder:"NAME" help:"The Zabbix server's name for this machine (default: its host name)."`
 	Push     time.Duration  `name:"push-every" default:"10s" help:"How often to send figures."`
 	Webhook  []string       `sep:"none" env:"UNSTALL_WEBHOOK" placeholder:"[FORM=]URL" help:"Tell this address of alarms, their end, and what their captures show: json, slack, mattermost, teams, otlp (logs) or alertmanager (default: by the address, else json). May be repeated."`
+	TestHook bool           `name:"test-webhook" help:"With --webhook: send a test message to each address now, and say which took it."`
 	Token    string         `name:"token-file" placeholder:"FILE" help:"A file with the token for stores, and for webhooks that are json, otlp or alertmanager (default: UNSTALL_TOKEN)."`
 	Generate string         `placeholder:"FORM" help:"Write the rules for another system: prometheus, grafana or zabbix."`
 	Log      string         `placeholder:"FILE" help:"Where to append lines of JSON (default: standard output)."`
@@ -55,6 +57,8 @@ func (c *watchCommand) Run(s *session) error {
 		return err
 	case c.Series:
 		return listSeries(s.out)
+	case c.TestHook:
+		return c.testWebhooks(s)
 	case c.Generate != "":
 		return c.generateRules(s)
 	case c.Check == "" && c.Fail:
@@ -65,6 +69,28 @@ func (c *watchCommand) Run(s *session) error {
 		return errors.New("--check: give a recording: captures, logs, or tables of figures (CSV)")
 	}
 	return c.checkRecordings(s)
+}
+
+// testWebhooks sends a test message to each webhook.
+func (c *watchCommand) testWebhooks(s *session) error {
+	if len(c.Webhook) == 0 {
+		return errors.New("--test-webhook: also give --webhook URL")
+	}
+	hooks, err := c.openWebhooks()
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	host, _ := os.Hostname()
+	for _, h := range hooks {
+		if err := h.Test(ctx, watch.TestEvent(host, time.Now())); err != nil {
+			s.reportError(unreadable, fmt.Errorf("webhook %s %s did not take the test message: %w", h.Form.Name, h.Where, err))
+			continue
+		}
+		fmt.Fprintf(s.out, "webhook %s %s took the test message\n", h.Form.Name, h.Where)
+	}
+	return nil
 }
 
 // checkRecordings evaluates rules against recordings.

@@ -85,16 +85,8 @@ func (c *watchCommand) watchLive(s *session) error {
 	if opt.Stores, err = c.openStores(); err != nil {
 		return err
 	}
-	token, err := c.readToken()
-	if err != nil {
+	if opt.Hooks, err = c.openWebhooks(); err != nil {
 		return err
-	}
-	for _, arg := range c.Webhook {
-		h, err := notify.Open(arg, token)
-		if err != nil {
-			return fmt.Errorf("--webhook: %w", err)
-		}
-		opt.Hooks = append(opt.Hooks, h)
 	}
 	opt.Metrics, opt.PushEach = c.Metrics, c.Push
 	w, err := watch.New(opt)
@@ -102,6 +94,22 @@ func (c *watchCommand) watchLive(s *session) error {
 		return err
 	}
 	return w.Run(ctx)
+}
+
+// openWebhooks returns the receivers of --webhook.
+func (c *watchCommand) openWebhooks() (all []*notify.Hook, err error) {
+	token, err := c.readToken()
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range c.Webhook {
+		h, err := notify.Open(arg, token)
+		if err != nil {
+			return nil, fmt.Errorf("--webhook: %w", err)
+		}
+		all = append(all, h)
+	}
+	return all, nil
 }
 
 // openStores returns the stores that figures are sent to.

@@ -35,24 +35,25 @@ const root = "../.."
 
 // tables makes the table of each <!-- generated: NAME -->.
 var tables = map[string]func() string{
-	"formats":    formatTable,
-	"causes":     causeTable,
-	"policy":     policyTable,
-	"sources":    sourceTable,
-	"thresholds": thresholdTables,
-	"mechanisms": mechanismTable,
-	"passes":     passTable,
-	"reports":    reportTable,
-	"exports":    exportTable,
-	"columns":    columnTable,
-	"metrics":    metricTable,
-	"rules":      ruleTable,
-	"settings":   settingTable,
-	"tried":      triedTable,
-	"labs":       labTable,
-	"make":       makeTable,
-	"commands":   commandTable,
-	"figures":    figureTable,
+	"formats":     formatTable,
+	"causes":      causeTable,
+	"policy":      policyTable,
+	"sources":     sourceTable,
+	"thresholds":  thresholdTables,
+	"mechanisms":  mechanismTable,
+	"passes":      passTable,
+	"reports":     reportTable,
+	"exports":     exportTable,
+	"columns":     columnTable,
+	"metrics":     metricTable,
+	"rules":       ruleTable,
+	"rule fields": ruleFieldTable,
+	"settings":    settingTable,
+	"tried":       triedTable,
+	"labs":        labTable,
+	"make":        makeTable,
+	"commands":    commandTable,
+	"figures":     figureTable,
 }
 
 func init() {
@@ -67,6 +68,38 @@ func formatTable() string {
 		t.row(code(f.Name), f.About)
 	}
 	return t.String()
+}
+
+// ruleFieldTable lists the fields of a rule in a file of rules, with the comments of their types.
+func ruleFieldTable() string {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, "internal/operate/watch/rule/rule.go"), nil, parser.ParseComments)
+	if err != nil {
+		panic(err)
+	}
+	t := newTable("field", "what it is")
+	for _, of := range []struct{ name, lead string }{{"Rule", ""}, {"Condition", ""}, {"Days", "usual: "}, {"Period", "period: "}} {
+		for _, field := range structFields(file, of.name) {
+			tag := reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("yaml")
+			if tag == "-" || strings.HasPrefix(tag, ",") {
+				continue
+			}
+			about := strings.TrimSpace(field.Comment.Text())
+			about = regexp.MustCompile(`\b(Above|Below|Over|For|Usual|Than|Period)\b`).ReplaceAllStringFunc(about, func(s string) string { return "`" + strings.ToLower(s) + "`" })
+			t.row(code(of.lead+tag), about)
+		}
+	}
+	return t.String()
+}
+
+// structFields returns the fields of a struct type that a file declares.
+func structFields(file *ast.File, name string) (fields []*ast.Field) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.TypeSpec); ok && spec.Name.Name == name {
+			fields = spec.Type.(*ast.StructType).Fields.List
+		}
+		return true
+	})
+	return fields
 }
 
 func causeTable() string {

@@ -16,6 +16,17 @@ type Onset struct {
 	Within bool       `json:"within"` // slowness began then; else requests were slow from the beginning
 	Before float64    `json:"before"` // slow part of the requests before the moment, if Within
 	Since  float64    `json:"since"`  // slow part from then on
+
+	Bursts *Bursts `json:"bursts,omitempty"` // left out where requests are slow all the time, or now and then
+}
+
+// Bursts are the stretches that slow requests lie in, with time between them in which hardly any is slow.
+type Bursts struct {
+	Count   int      `json:"count"`
+	LastS   float64  `json:"last_s"`  // median length
+	EveryS  *float64 `json:"every_s"` // median distance of their beginnings; null where they do not come in equal distances
+	Slow    float64  `json:"slow"`    // slow part of the requests that began in them
+	Between float64  `json:"between"` // slow part of the others
 }
 
 // Thresholds for the onset: the number of requests before and after it, the part of the time on each side, by which factor the slow part grows, and
@@ -57,6 +68,7 @@ func findOnset(b *evidence.Bundle, l *ledger.Ledger) *Onset {
 		}
 	}
 	out.From = float64(at-l.From) / 1e9
+	out.Bursts = findBursts(b, l)
 	if clock := b.Clocks[b.Requests.Clock.At(d.first)]; clock.Anchored() {
 		t := time.Unix(0, at).UTC()
 		out.At = &t

@@ -12,6 +12,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/operate/compare"
+	"github.com/unstall/unstall/internal/present/junit"
 	"github.com/unstall/unstall/internal/present/text"
 )
 
@@ -53,6 +54,26 @@ var comparisons = map[string]func() *compare.Comparison{
 		after[0].Within = map[string]stats.Interval{"p99_ms": {Low: 3.2, High: 3.9}}
 		return compared(before, after)
 	},
+	"compare-causes": func() *compare.Comparison {
+		before, after := runs("sick", 1, 0, sickRuns), runs("fixed", 1, 20*time.Second, fixedRuns)
+		before[0].Metrics["cpu_pressure"], after[0].Metrics["cpu_pressure"] = .31, .87
+		before[0].Metrics["gc_pause_cpu_share"], after[0].Metrics["gc_pause_cpu_share"] = 0, .042
+		before[0].Load.URL, after[0].Load.URL = "http://127.0.0.1:8080/play/%7Bn%7D", "http://127.0.0.1:8080/play/%7Bn%7D"
+		for k := range 4 {
+			f := 1 + .02*float64(k)
+			before[0].Parts = append(before[0].Parts, map[string]float64{"gc_pause_cpu_share": 0, "cpu_pressure": .31 * f})
+			after[0].Parts = append(after[0].Parts, map[string]float64{"gc_pause_cpu_share": .042 * f, "cpu_pressure": .87 * f})
+		}
+		c, err := compare.Compare(before, after, compare.Options{FailOn: []string{"all"}})
+		if err != nil {
+			panic(err)
+		}
+		c.Diagnosed, c.Causes = true, []compare.CauseChange{
+			{Cause: "linux.disk-sync", Subject: "shop pid 7", Title: "Requests wait until data is on the disk (fsync): 69 % of slow time.", Before: ptr("supported"), After: ptr("ruled_out"), BeforeSummary: "69 % of slow time is fsync", AfterSummary: "0.3 % of slow time is fsync"},
+			{Cause: "service.blocked-loop", Subject: "shop pid 9", Title: "One event loop runs all requests.", After: ptr("supported"), AfterSummary: "41 % of slow time"},
+		}
+		return c
+	},
 	"compare-refused": func() *compare.Comparison {
 		after := runs("fixed", 6, 20*time.Second, fixedRuns)
 		for i := range after {
@@ -78,7 +99,7 @@ func compared(before, after []compare.Run) *compare.Comparison {
 }
 
 func TestCompareGolden(t *testing.T) {
-	forms := map[string]Comparer{".txt": text.Options{}.Compare, ".ascii.txt": text.Options{Width: 60, ASCII: true}.Compare, ".json": Forms[1].Compare, ".md": Forms[2].Compare}
+	forms := map[string]Comparer{".txt": text.Options{}.Compare, ".ascii.txt": text.Options{Width: 60, ASCII: true}.Compare, ".json": Forms[1].Compare, ".md": Forms[2].Compare, ".xml": junit.Compare}
 	for name, comparison := range comparisons {
 		for extension, render := range forms {
 			t.Run(name+extension, func(t *testing.T) {

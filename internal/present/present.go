@@ -52,9 +52,9 @@ type Form struct {
 	Name       string
 	Extensions []string // of files written in this form by default
 	Report     Reporter
-	Inspect    Inspector // nil: not in this form
-	Compare    Comparer
-	Predict    Predictor
+	Inspect    Inspector  // nil: not in this form
+	Compare    Comparer   // nil: not in this form
+	Predict    Predictor  // nil: not in this form
 	Sides      Sides      // nil: not in this form
 	Try        Trier      // nil: not in this form
 	Host       Hoster     // nil: not in this form
@@ -66,6 +66,14 @@ type Form struct {
 // Sides renders a comparison with the diagnoses of what was compared, nil where
 // there is none.
 type Sides func(w io.Writer, c *compare.Comparison, before, after *diagnose.Diagnosis) error
+
+// WithSides returns the form with the diagnoses of both runs in its comparisons, if the form shows them.
+func (f Form) WithSides(before, after *diagnose.Diagnosis) Form {
+	if sides := f.Sides; sides != nil {
+		f.Compare = func(w io.Writer, c *compare.Comparison) error { return sides(w, c, before, after) }
+	}
+	return f
+}
 
 // Repeat returns the form with the commands that make the report again, if the form shows them.
 func (f Form) Repeat(commands ...string) Form {
@@ -82,7 +90,7 @@ var Forms = []Form{
 	{Name: "markdown", Extensions: []string{".md", ".markdown"}, Report: markdown.Report, Compare: markdown.Compare, Predict: markdown.Predict},
 	{Name: "html", Extensions: []string{".html", ".htm"}, Report: html.Report, Compare: html.Compare, Predict: html.Predict, Sides: html.Options{}.Compare, repeated: repeatHTML},
 	{Name: "sarif", Extensions: []string{".sarif"}, Report: sarif.Report},
-	{Name: "junit", Extensions: []string{".xml"}, Report: junit.Report},
+	{Name: "junit", Extensions: []string{".xml"}, Report: junit.Report, Compare: junit.Compare},
 }
 
 // Look is how a text is shown.
@@ -171,11 +179,18 @@ func inspectJSON(w io.Writer, b *evidence.Bundle) error {
 	return json.Encode(w, inspect.Of(b))
 }
 
-// Names lists the forms.
-func Names(separator string) string {
+// NamesOf lists the forms that have something, such as a [Comparer].
+func NamesOf(separator string, has func(Form) bool) string {
 	var names []string
 	for _, f := range Forms {
-		names = append(names, f.Name)
+		if has(f) {
+			names = append(names, f.Name)
+		}
 	}
 	return strings.Join(names, separator)
+}
+
+// Names lists the forms.
+func Names(separator string) string {
+	return NamesOf(separator, func(Form) bool { return true })
 }

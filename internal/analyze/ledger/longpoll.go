@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"cmp"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +24,9 @@ const (
 	pollTold   = .85        // of those that did not time out ended with an event, at least
 	pollBeyond = 4.         // standard deviations by which events must exceed chance
 	pollWhole  = .02        // of the timeout is how far apart requests that timed out may be
-	pollAtOnce = int64(1e7) // ns within which one event answers all that wait for it
+	pollAtOnce = int64(1e7) // ns between two answers of one event, at most
+	pollNear   = int64(3e6) // ns between an event's answers and the end of the request that sent it, at most
+	pollJitter = .2         // of the longest wait: those that timed out took no less than the rest
 	pollChance = .01        // the chance that a request ends at each of these moments
 )
 
@@ -30,16 +34,16 @@ const (
 // requests come, so many begin within the longer times that these tell nothing.
 var pollWithin = []int64{10e6, 3e6, 1e6, 3e5}
 
-// withoutPolls leaves out long polls where requests were seen to await events from other requests.
+// withoutPolls leaves out long polls: requests that one event ends all at once, or each of which ends with an event of its own where requests
+// were seen to await something of the program.
 func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
-	if !awaitsOthers(b, subject) {
-		return
-	}
 	r := &b.Requests
-	polls := make(map[string]string) // by family: the route that sends its events
+	awaits := awaitsOthers(b, subject)
+	polls := make(map[string]string) // by the shape of a route: its name, and what ends its requests
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
-		if all := sources[a]; r.Lane.At(all[0]) != 0 { // only the service's own record: clients' latencies include the way there and back
-			maps.Copy(polls, pollsOf(b, all))
+		all := sources[a]
+		if r.Lane.At(all[0]) != 0 || b.VantageOf(all[0]) == evidence.FromKernel { // not clients' records: their latencies include the way there and back
+			maps.Copy(polls, pollsOf(b, all, awaits))
 		}
 	}
 	if len(polls) == 0 {
@@ -48,7 +52,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		all := sources[a]
 		family := routeFamilies(b, all)
-		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return polls[family[r.Route.At(i)]] != "" })
+		rest := slices.DeleteFunc(slices.Clone(all), func(i int) bool { return polls[routeShape(family[r.Route.At(i)])] != "" })
 		n := len(all) - len(rest)
 		if n == 0 {
 			continue
@@ -56,12 +60,8 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 		if sources[a] = rest; len(rest) == 0 {
 			delete(sources, a)
 		}
-		var what []string
-		for _, of := range slices.Sorted(maps.Keys(polls)) {
-			what = append(what, of+" ("+polls[of]+")")
-		}
 		b.Warnf(evidence.NewOrigin(a, 0), "not counted as slow: %s long-poll requests (they wait without a thread for an event; with --slo they count) to %s",
-			units.Count(n), strings.Join(what, ", "))
+			units.Count(n), strings.Join(slices.Sorted(maps.Values(polls)), ", "))
 	}
 }
 
@@ -79,8 +79,18 @@ func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
 	return false
 }
 
-// pollsOf returns the families of routes that are long polls, and what ends them.
-func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
+// routeShape returns a route with what stands for its parameters left empty: the service has /events/{id} where a load generator has
+// /events/{n}.
+func routeShape(route string) string {
+	route, _, _ = strings.Cut(route, "?")
+	return placeholder.ReplaceAllString(route, "{}")
+}
+
+var placeholder = regexp.MustCompile(`\{[^{}/]*\}`)
+
+// pollsOf returns the routes that are long polls by their shape, each with what ends it. A request may have an event of its own if requests of the
+// program await something of it.
+func pollsOf(b *evidence.Bundle, rows []int, awaits bool) map[string]string {
 	r := &b.Requests
 	family := routeFamilies(b, rows)
 	of := make(map[string][]int)
@@ -105,16 +115,14 @@ func pollsOf(b *evidence.Bundle, rows []int) map[string]string {
 		if len(of[name]) < MinRequests || float64(len(waits)) < pollMost*float64(len(of[name])) {
 			continue
 		}
-		waits = slices.DeleteFunc(waits, func(i int) bool { return longest > 0 && float64(r.Latency(i)) >= (1-pollWhole)*float64(longest) })
-		if len(waits) < leastTold {
-			continue
-		}
+		told := slices.DeleteFunc(slices.Clone(waits), func(i int) bool { return longest > 0 && float64(r.Latency(i)) >= (1-pollWhole)*float64(longest) })
 		for _, by := range slices.Sorted(maps.Keys(of)) {
-			if pollTimes*median[by] <= median[name] && (endsWaits(r, of[by], waits) || endsAllWaits(r, of[by], of[name], waits)) {
-				polls[name] = "answered after requests to " + by
+			if pollTimes*median[by] <= median[name] && (awaits && len(told) >= leastTold && endsWaits(r, of[by], told) || endsAllWaits(r, of[by], of[name], waits)) {
+				ends := name + " (answered after requests to " + by
 				if longest > 0 {
-					polls[name] += ", or after " + units.Time(float64(longest))
+					ends += ", or after " + units.Time(float64(longest))
 				}
+				polls[routeShape(name)] = ends + ")"
 				break
 			}
 		}
@@ -179,7 +187,7 @@ func endsWaits(r *evidence.Requests, tellers, waits []int) bool {
 
 // endsAllWaits reports whether requests of one route (tellers) each end the waits of all that wait at that moment: an event is told to all of
 // them at once. A lock or a pool goes to one after the other; and a lock for reading that one request held goes to all, but that one takes as
-// long as they wait.
+// long as they wait. Waits that no event ends must be about as long as the longest: they timed out.
 func endsAllWaits(r *evidence.Requests, tellers, route, waits []int) bool {
 	moments := func(rows []int, of func(i int) int64) []int64 {
 		out := make([]int64, len(rows))
@@ -189,28 +197,38 @@ func endsAllWaits(r *evidence.Requests, tellers, route, waits []int) bool {
 		slices.Sort(out)
 		return out
 	}
-	answers, begun, ended, told := moments(waits, r.End.At), moments(route, r.Begins), moments(route, r.End.At), moments(tellers, r.End.At)
-	events, byTellers, answered := 0, 0, 0
-	for from := 0; from < len(answers); {
-		to := from + 1
-		for to < len(answers) && answers[to]-answers[to-1] <= pollAtOnce {
-			to++
-		}
-		first, last, n := answers[from], answers[to-1], to-from
-		from = to
-		waiting := countBefore(begun, first-pollLeast+1) - countBefore(ended, first) // those that have just begun may have missed it
-		if n < 3 || float64(n) < pollTold*float64(waiting) {
-			continue
-		}
-		events++
-		answered += n
-		if k := countBefore(told, first-pollAtOnce); k < len(told) && told[k] <= last+pollAtOnce {
-			byTellers++
-		}
-	}
-	if len(told) == 0 || events == 0 {
+	slices.SortFunc(waits, func(i, j int) int { return cmp.Compare(r.End.At(i), r.End.At(j)) })
+	begun, ended, told := moments(route, r.Begins), moments(route, r.End.At), moments(tellers, r.End.At)
+	if len(told) == 0 || len(waits) == 0 {
 		return false
 	}
-	chance := min(1, 3*float64(pollAtOnce)*float64(len(told))/float64(max(1, told[len(told)-1]-told[0])))
-	return float64(answered) >= pollTold*float64(len(waits)) && float64(byTellers) >= pollTold*float64(events) && math.Pow(chance, float64(byTellers)) <= pollChance
+	took := moments(waits, r.Latency)
+	late := int64((1 - pollJitter) * float64(took[len(took)-1]))
+	rate := float64(len(told)) / float64(max(1, told[len(told)-1]-told[0]))
+	answered, timedOut, events, unexplained := 0, 0, 0, 0
+	chance := 1. // that a teller ends with each of these events
+	for from := 0; from < len(waits); {
+		to, lates := from, 0
+		for ; to < len(waits) && (to == from || r.End.At(waits[to])-r.End.At(waits[to-1]) <= pollAtOnce); to++ {
+			if r.Latency(waits[to]) >= late {
+				lates++
+			}
+		}
+		first, last, n := r.End.At(waits[from]), r.End.At(waits[to-1]), to-from
+		from = to
+		waiting := countBefore(begun, first-pollLeast+1) - countBefore(ended, first) // those that have just begun may have missed it
+		k := countBefore(told, first-pollNear)
+		switch byTeller := k < len(told) && told[k] <= last+pollNear; {
+		case n >= 3 && float64(n) >= pollTold*float64(waiting) && byTeller:
+			events++
+			answered += n
+			chance *= min(1, rate*float64(last-first+2*pollNear))
+		case lates == n:
+			timedOut += n
+		case n >= 3 && float64(n) >= pollTold*float64(waiting):
+			unexplained++
+		}
+	}
+	return events > 0 && float64(events) >= pollTold*float64(events+unexplained) && chance <= pollChance &&
+		answered >= leastTold && float64(answered+timedOut) >= pollTold*float64(len(waits))
 }

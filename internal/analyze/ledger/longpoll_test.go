@@ -76,34 +76,46 @@ func TestWaitsAreNoLongPolls(t *testing.T) {
 	}
 }
 
-// broadcasting makes forty requests that wait all the time, and others of which every fiftieth answers those that wait when it ends: all of them,
-// or one.
+// broadcasting makes forty requests that wait all the time, for seven to eight seconds at most, and others of which some answer
+// those that wait when it ends: all of them, or one. The kernel saw them, and clients, who call the route otherwise.
 func broadcasting(t *testing.T, all bool) (left int) {
 	b := newBundle(evidence.Subject{})
-	s := newSource(b, "events.nettrace", exact, 0)
+	s := newSource(b, "exchanges.txt", exact, 0)
+	b.Artifacts[0].Vantage = evidence.FromKernel
+	clients := newSource(b, "requests.txt", exact, 0)
 	r := rand.New(rand.NewPCG(5, 6))
-	var since [40]int64
-	n, next := 0, 0
-	for at := int64(0); at < 60_000*ms; at += int64(r.ExpFloat64() * float64(40*ms)) {
-		took := 20*ms + r.Int64N(20)*ms
-		s.Request(evidence.Request{Subject: 0, Lane: 1, Route: s.Name("POST /labels"), Start: epoch + at, End: epoch + at + took})
-		if n++; all && n%50 != 0 {
+	var since, atMost [40]int64
+	begin := func(k int, at int64) { since[k], atMost[k] = at, at+7000*ms+r.Int64N(1000)*ms }
+	for k := range since {
+		begin(k, 0)
+	}
+	answer := func(k int, end int64) {
+		s.Request(evidence.Request{Subject: 0, Route: s.Name("GET /events/{id}"), Start: epoch + since[k], End: epoch + end})
+		clients.Request(evidence.Request{Subject: 0, Route: clients.Name("GET /events/{n}"), Start: epoch + since[k] - ms/10, End: epoch + end + ms/10})
+		begin(k, end+ms)
+	}
+	next := 0
+	for n, at := 0, int64(0); at < 60_000*ms; n, at = n+1, at+int64(r.ExpFloat64()*float64(40*ms)) {
+		for k := range since {
+			for atMost[k] <= at {
+				answer(k, atMost[k])
+			}
+		}
+		took := 2*ms + r.Int64N(2)*ms
+		s.Request(evidence.Request{Subject: 0, Route: s.Name("POST /labels"), Start: epoch + at, End: epoch + at + took})
+		if all && n%300 != 0 && n%300 != 40 {
 			continue
 		}
 		for k := range since {
-			if !all && k != next%len(since) {
-				continue
+			if all || k == next%len(since) {
+				answer(k, at+took-ms+int64(k)*ms/10)
 			}
-			end := at + took - ms + int64(k)*ms/10
-			s.Request(evidence.Request{Subject: 0, Lane: 2, Route: s.Name("GET /events"), Start: epoch + since[k], End: epoch + end})
-			since[k] = end + ms
 		}
 		next++
 	}
-	s.Sample(evidence.Sample{Subject: 0, Time: epoch, Type: s.Name(evidence.SampleAwaitOther), Class: s.Name("await"), Value: 1, Origin: s.Origin(1)})
 	l := one(t, b, Options{})
 	for _, i := range l.Rows {
-		if b.Names.Text(b.Requests.Route.At(i)) == "GET /events" {
+		if strings.HasPrefix(b.Names.Text(b.Requests.Route.At(i)), "GET /events") {
 			left++
 		}
 	}

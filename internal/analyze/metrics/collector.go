@@ -27,6 +27,7 @@ type Collector struct {
 	// Frequency and length, of the window. Go's cycles are those that the pacer started; a JVM's are the collections of any
 	// generation that stop the world, and the cycles of fully concurrent collectors; .NET's are of every generation.
 	Rate    Value // collections per second
+	Logged  Value // of those that were recorded one by one, where Rate is by counters; Go
 	Full    Value // of Rate, collections of the whole heap per second: .NET's generation 2. Go has no others: unknown
 	Stopped Value // share of the time in which the world was stopped, 0…1
 	Longest Value // pause, s
@@ -95,7 +96,7 @@ func newCollector(b *evidence.Bundle, subject evidence.SubjectID, source evidenc
 }
 
 func (g *Collector) listValues() []*Value {
-	return []*Value{&g.Rate, &g.Full, &g.Stopped, &g.Longest, &g.Marking, &g.Live, &g.Goal, &g.Capacity, &g.Alloc, &g.Each, &g.Promoted,
+	return []*Value{&g.Rate, &g.Logged, &g.Full, &g.Stopped, &g.Longest, &g.Marking, &g.Live, &g.Goal, &g.Capacity, &g.Alloc, &g.Each, &g.Promoted,
 		&g.Assist, &g.Background, &g.Idle, &g.Share, &g.PauseCPU, &g.Processors}
 }
 

@@ -296,7 +296,7 @@ func (g *Collector) readCounters() (any bool) {
 	if cycles, ok := g.growthRate(evidence.FactNumGC); ok {
 		forced, _ := g.growthRate(evidence.FactNumForcedGC)
 		cycles.Number = max(0, cycles.Number-sumKnown(forced.Number))
-		g.Rate, any = cycles, true
+		g.Logged, g.Rate, any = g.Rate, cycles, true
 	}
 	if bytes, ok := g.growthRate(evidence.FactTotalAlloc); ok {
 		g.Alloc, any = bytes, true

@@ -25,7 +25,7 @@ type Runtime struct {
 	Versioned string   // the noun before a version that lacks it: "Java"
 	Lane      string   // what serves a request: "goroutine" or "thread"
 	Launchers []string // executables that run any program: java
-	Master    bool     // its children do its work: their resource use counts as its own
+	Master    bool     // its children of the same name do its work: their resource use counts as its own
 	Workers   bool     // likewise, and each of them serves one request at a time
 	Hosts     bool     // programs run inside its executable: a process does not have its program's name
 	Clients   []string // parts of the names of its clients' libraries, in lower case
@@ -85,8 +85,9 @@ var All = []*Runtime{Go, Dotnet, JVM, Redis, Nginx, PHPFPM}
 // Everywhere are the models of any process on Linux, whatever its runtime.
 var Everywhere = []*model.Model{hugepages.Model}
 
-// unknown is the runtime of a process of which nothing is known: it may be Go, whose traces and profiles need not say so.
-var unknown = &Runtime{Lane: "thread", States: Go.States, Requests: Go.Requests}
+// unknown is the runtime of a process of which nothing is known: it may be Go, whose traces and profiles need not say so, or the master of
+// workers, as gunicorn, Puma and Node.js's cluster have.
+var unknown = &Runtime{Lane: "thread", Master: true, States: Go.States, Requests: Go.Requests}
 
 // measured are ways to record requests for any runtime.
 const measured = "an access log or a load generator's results"
@@ -121,7 +122,7 @@ func Recognisers() (known []discover.Recogniser) {
 		if r.Recognise != nil {
 			one := *r.Recognise
 			one.Runtime, one.Launchers = r.ID, r.Launchers
-			one.Traits = discover.Traits{Settings: r.Settings, Workers: r.Workers, ShowsLanes: !r.Native(), ShowsStacks: r.Stacks != nil}
+			one.Traits = discover.Traits{Settings: r.Settings, Master: r.Master, Workers: r.Workers, ShowsLanes: !r.Native(), ShowsStacks: r.Stacks != nil}
 			known = append(known, one)
 		}
 	}

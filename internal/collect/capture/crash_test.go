@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"archive/tar"
 	"bufio"
 	"bytes"
 	"errors"
@@ -133,6 +134,41 @@ func TestReadsPastDamage(t *testing.T) {
 	}
 	if !c.Ended || c.Damage == "" || !strings.HasPrefix(c.Warnings[0], "the capture is damaged: what follows byte ") {
 		t.Errorf("ended %v, damage %q, warnings %q", c.Ended, c.Damage, c.Warnings)
+	}
+}
+
+// Of two damaged members in a row, both are left: the search does not stay at the second, whose first block is whole.
+func TestReadsPastDamageInARow(t *testing.T) {
+	b := sample(t)
+	for at, damaged := 2*block, 0; damaged < 2; at += block { // past the manifest
+		if at+block > len(b) {
+			t.Fatal("the sample has too few members")
+		}
+		if isMemberHeader(b[at:at+block]) && b[at+156] == tar.TypeXHeader {
+			b[at+2*block] ^= 0x55 // the header that its record of one block belongs to
+			damaged++
+		}
+	}
+	c, err := readIndex(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Ended || c.Damage == "" {
+		t.Errorf("ended %v, damage %q", c.Ended, c.Damage)
+	}
+}
+
+func TestDamageAllOver(t *testing.T) {
+	whole := sample(t)
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		b := bytes.Clone(whole)
+		for range 50 {
+			b[1024+r.IntN(len(b)-1024)] ^= byte(1 << r.IntN(8))
+		}
+		if _, err := readIndex(bytes.NewReader(b), int64(len(b))); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

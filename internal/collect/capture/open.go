@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -53,15 +54,19 @@ type stored struct {
 // Open reads the index of a capture, which may still be written to. A capture that was cut off gives its whole members, and a
 // warning says so. The error is one line and wraps those of opening a file.
 func Open(path string) (*Capture, error) {
+	fi, err := os.Stat(path)
+	if err == nil && !fi.Mode().IsRegular() { // opening a pipe waits
+		err = errors.New("is not a regular file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = errors.New("is not a regular file")
-	}
+	fi, err = f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
@@ -82,6 +87,7 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 		return nil, err
 	}
 	end, _ := r.Seek(0, io.SeekCurrent) // of the last whole member; seeking in a section never fails
+	end = (end + block - 1) / block * block
 	for !c.Ended {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -105,11 +111,14 @@ func readIndex(f io.ReaderAt, size int64) (*Capture, error) {
 		if !found {
 			break
 		}
-		end = next - block // so that a damaged member there is left, too
+		end = next // so that the search goes on behind it if the member there is damaged, too
 		_, _ = r.Seek(next, io.SeekStart)
 		t = tar.NewReader(r)
 	}
-	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 {
+	if c.chunks > 0 && c.withoutNote > 0 && c.Damage == "" {
+		c.Damage = units.Plural(c.withoutNote, "part") + " without unstall's note"
+	}
+	if c.Ended && len(c.artifacts) == 0 && c.withoutNote > 0 && c.Damage == "" {
 		return nil, errors.New("was packed again by another program, which dropped what unstall notes of each part: give the capture as it was recorded")
 	}
 	if !c.Ended {

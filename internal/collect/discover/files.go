@@ -14,9 +14,9 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Files resolves names in order. A directory stands for the regular files in it, one level deep, by name. "-" stands for stdin, which
-// is copied to an unlinked file so that it can be read several times. Errors are one line each; names that could be resolved are
-// returned with them. Calling close releases the copy.
+// Files resolves names in order. A directory stands for the regular files in it, one level deep, by name. "-" stands for stdin.
+// Stdin and pipes are copied to unlinked files so that they can be read several times. Errors are one line each; names that could be resolved are
+// returned with them. Calling close releases the copies.
 func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close func(), errs []error) {
 	var open []io.Closer
 	close = func() {
@@ -51,6 +51,14 @@ func Files(names []string, stdin io.Reader) (artifacts []*format.Artifact, close
 			}
 			a := format.File(p)
 			a.Walked = p != name
+			if err == nil && fi.Mode()&os.ModeNamedPipe != 0 {
+				f, err := spoolPipe(a)
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s: %w", p, err))
+					continue
+				}
+				open = append(open, f)
+			}
 			artifacts = append(artifacts, a)
 		}
 	}

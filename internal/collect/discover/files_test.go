@@ -2,6 +2,7 @@ package discover
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -97,5 +98,37 @@ func TestFilesNamedTwiceAreReadOnce(t *testing.T) {
 	defer done()
 	if len(artifacts) != 1 || len(errs) != 0 {
 		t.Errorf("%d artifacts, errors %v; want the file once", len(artifacts), errs)
+	}
+}
+
+// A pipe can be read several times, as what it holds was copied.
+func TestFilesOfAPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	go func() {
+		_, _ = io.WriteString(w, "goroutine 1 [running]:\n")
+		_ = w.Close()
+	}()
+	name := fmt.Sprintf("/proc/self/fd/%d", r.Fd())
+	if _, err := os.Stat(name); err != nil {
+		t.Skip("no /proc here")
+	}
+	artifacts, done, errs := Files([]string{name}, nil)
+	defer done()
+	if len(artifacts) != 1 || len(errs) > 0 {
+		t.Fatalf("%v, %v", artifacts, errs)
+	}
+	for range 2 {
+		f, err := artifacts[0].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := io.ReadAll(f); string(b) != "goroutine 1 [running]:\n" || err != nil {
+			t.Errorf("%q, %v", b, err)
+		}
+		_ = f.Close()
 	}
 }

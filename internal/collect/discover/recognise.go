@@ -8,7 +8,8 @@ import (
 // Traits are the properties of a runtime that recorders need; zero for an unknown runtime.
 type Traits struct {
 	Settings    string // what the environment of its processes says about how it runs, in words; "" nothing that is read
-	Workers     bool   // its child processes do its work, each one request at a time
+	Master      bool   // its child processes of the same name do its work
+	Workers     bool   // likewise, each one request at a time
 	ShowsLanes  bool   // a source besides the kernel shows what the threads or goroutines of its processes do
 	ShowsStacks bool   // the stacks of its threads are read
 }

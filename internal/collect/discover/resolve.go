@@ -98,6 +98,9 @@ func isProgram(arg string) bool {
 	if strings.ContainsAny(arg, `/\`) {
 		return false
 	}
+	if fi, err := os.Stat(arg); err != nil || !fi.Mode().IsRegular() { // opening a pipe waits, and reading it takes what a format needs
+		return false
+	}
 	f, err := os.Open(arg)
 	if err != nil {
 		return false

@@ -28,6 +28,21 @@ func spoolToFile(r io.Reader) (*format.Artifact, io.Closer, error) {
 	return &format.Artifact{Name: "stdin", Size: n, Open: open}, held, nil
 }
 
+// spoolPipe copies what a pipe holds to a temporary file, from which the artifact is read. It waits for a program that writes to the pipe.
+func spoolPipe(a *format.Artifact) (io.Closer, error) {
+	pipe, err := os.Open(a.Name)
+	if err != nil {
+		return nil, withoutPath(err)
+	}
+	defer pipe.Close()
+	copied, f, err := spoolToFile(pipe)
+	if err != nil {
+		return nil, err
+	}
+	a.Open, a.Size = copied.Open, copied.Size
+	return f, nil
+}
+
 // held is an open temporary file. On systems that cannot remove open files it is removed when it is closed.
 type held struct {
 	*os.File

@@ -48,6 +48,9 @@ type Target struct {
 	Note string
 }
 
+// HasWorkers reports whether children of the same name may do its work, as far as its runtime is known.
+func (t Target) HasWorkers() bool { return t.Runtime == "" || t.Traits.Master }
+
 // Listener is a socket a process accepts connections on.
 type Listener struct {
 	Addr netip.AddrPort // TCP; not valid for a UNIX socket

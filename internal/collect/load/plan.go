@@ -162,6 +162,11 @@ func (p Plan) withDefaults() (Plan, *url.URL, error) {
 	return p, u, nil
 }
 
+// formatPlanURL returns a URL without its password and with the braces of a pattern as they were typed.
+func formatPlanURL(u *url.URL) string {
+	return strings.NewReplacer("%7B", "{", "%7D", "}").Replace(u.Redacted())
+}
+
 // parseURL reads a URL as people type it: the scheme may be missing.
 func parseURL(text string) (*url.URL, error) {
 	if text == "" {

@@ -31,7 +31,7 @@ func NewRowWriter(w io.Writer, p *Plan) *RowWriter {
 	b := bufio.NewWriterSize(w, 64<<10)
 	var at string
 	if u, err := parseURL(p.URL); err == nil {
-		at = u.Redacted()
+		at = formatPlanURL(u)
 	}
 	_, _ = fmt.Fprintf(b, "%s url=%s mode=%s arrivals=%s\n# intended_ns sent_ns end_ns lag_ns status bytes outcome route\n", RowsHeader, at, p.Mode, p.Arrivals) // an error stays with b
 	return &RowWriter{w: b}

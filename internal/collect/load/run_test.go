@@ -122,7 +122,10 @@ func TestNumberInTheURL(t *testing.T) {
 		mu.Unlock()
 	}))
 	defer server.Close()
-	run(t, Plan{URL: server.URL + "/moons/{n%3}?page={n%2:2}", Mode: Closed, Connections: 1, Requests: 6})
+	r, _ := run(t, Plan{URL: server.URL + "/moons/{n%3}?page={n%2:2}", Mode: Closed, Connections: 1, Requests: 6})
+	if want := server.URL + "/moons/{n}?page={n}"; r.URL != want {
+		t.Errorf("the result names %s, want %s", r.URL, want)
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	want := map[string]int{"/moons/0?page=00": 1, "/moons/1?page=01": 1, "/moons/2?page=00": 1, "/moons/0?page=01": 1, "/moons/1?page=00": 1, "/moons/2?page=01": 1}

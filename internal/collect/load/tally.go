@@ -251,7 +251,7 @@ func (t *tally) addRow(r *Row) {
 // buildResult returns the result of the run.
 func (t *tally) buildResult(offered int64, failures map[string]int64) *Result {
 	p := t.plan
-	r := &Result{URL: t.url.Redacted(), Mode: p.Mode.String(), LatencyFrom: "send", Start: time.Unix(0, t.began).UTC(),
+	r := &Result{URL: formatPlanURL(t.url), Mode: p.Mode.String(), LatencyFrom: "send", Start: time.Unix(0, t.began).UTC(),
 		Sent: t.sent, Completed: t.completed, Unfinished: t.unfinished, Timeouts: t.timeouts, Errors: t.failed,
 		NeverSent: t.neverSent, Offered: offered, Connections: p.Connections, Arrivals: p.Arrivals.String()}
 	if r.HTTP = "1.1"; p.HTTP2 {

@@ -1,8 +1,10 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -19,6 +21,7 @@ type Sidecar struct {
 	Profile []byte   // settings for kubectl (--custom), JSON; nil: not in a pod
 	Rights  []Right
 	Note    string // a note to the user, "" nothing
+	Unasked error  // why kubectl could not say who runs the pod, so that Command suits any user; nil: it did
 }
 
 // Right is a right that the sidecar needs, and the reason.
@@ -106,7 +109,14 @@ func Profile(user int, kernel bool) []byte {
 	return append(text, '\n')
 }
 
-// Beside says how to start a container beside another one. It asks kubectl for the user of a pod, else docker or podman. An empty image is
+// ErrNoContainer is wrapped by errors for what names no pod and no container.
+var ErrNoContainer = errors.New("give a pod or a container")
+
+// ContainerPlaceholder stands for a container's name in a command for a pod that could not be asked.
+const ContainerPlaceholder = "CONTAINER"
+
+// Beside says how to start a container beside another one. It asks kubectl for the user of a pod, else docker or podman. If
+// kubectl cannot answer, the sidecar suits any user. An empty image is
 // left as a placeholder.
 func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error) {
 	q, is, err := container.Parse(arg)
@@ -114,7 +124,7 @@ func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error
 	case err != nil:
 		return Sidecar{}, err
 	case !is:
-		return Sidecar{}, fmt.Errorf("%s: give a pod or a container: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", arg)
+		return Sidecar{}, fmt.Errorf("%s: %w: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", arg, ErrNoContainer)
 	}
 	if image == "" {
 		image = Placeholder
@@ -135,8 +145,13 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 		words = append(words, "-n", q.Namespace)
 	}
 	said, err := runProgram(ctx, "kubectl", words...)
-	if err != nil {
+	switch {
+	case err != nil && strings.Contains(err.Error(), "NotFound"):
 		return Sidecar{}, err
+	case err != nil:
+		a := sidecarOfPod(q, cmp.Or(q.Namespace, "default"), cmp.Or(q.Name, ContainerPlaceholder), image, -1, kernel)
+		a.Unasked = err
+		return a, nil
 	}
 	var pod struct {
 		Metadata struct{ Name, Namespace string }
@@ -182,13 +197,21 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	if namespace == "" {
 		namespace = "default"
 	}
-	a := Sidecar{Of: sanitizeText(strings.Join([]string{"pod " + namespace, q.Pod, c.Name}, "/")), Profile: Profile(user, kernel)}
+	return sidecarOfPod(q, namespace, c.Name, image, user, kernel), nil
+}
+
+// sidecarOfPod says how to start a container beside one of a pod whose processes a user runs, -1 unknown.
+func sidecarOfPod(q container.Query, namespace, name, image string, user int, kernel bool) Sidecar {
+	a := Sidecar{Of: sanitizeText(strings.Join([]string{"pod " + namespace, q.Pod, name}, "/")), Profile: Profile(user, kernel)}
 	a.Rights, _ = neededRights(user, kernel)
 	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read its output"})
-	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + c.Name,
+	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + name,
 		"--profile=general", "--custom=" + ProfileFile, "--arguments-only", "--"}
 	a.Note = "kubectl 1.31 or later is needed for --custom. An ephemeral container stays listed in the pod, ended, until the pod goes; nothing else of it stays."
-	return a, nil
+	if name == ContainerPlaceholder {
+		a.Note = name + " stands for the container in the pod. " + a.Note
+	}
+	return a
 }
 
 func besideContainer(ctx context.Context, q container.Query, image string, kernel bool) (Sidecar, error) {

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"math"
 	"slices"
+	"strings"
 )
 
 // Decision is how a verdict was reached: the policy's questions with the figures compared for each, and the rule that decided.
@@ -26,6 +28,8 @@ type Compared struct {
 	Unit      string   `json:"unit"`      // of both
 	Reached   bool     `json:"reached"`
 
+	Origin string `json:"-"` // where the figure is from, as an [Evidence] has it, or the file with the slow requests; "" unknown
+
 	Of Threshold `json:"-"` // the threshold with its reason and source, which `unstall causes` prints
 }
 
@@ -36,7 +40,7 @@ type weighed struct {
 }
 
 func newWeighed(q Question, figure float64, t Threshold) weighed {
-	return weighed{q, Compared{t.Name, Number(figure), t.Value, t.Unit, figure >= t.Value, t}}
+	return weighed{q, Compared{Name: t.Name, Figure: Number(figure), Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}}
 }
 
 // Weigh records a figure that decides the verdict, with its threshold; it replaces an earlier figure for the same threshold.
@@ -75,6 +79,12 @@ func (c *Case) Forget() { c.asked = nil }
 func (c *Case) Decision(v *Verdict) Decision {
 	d := Decision{Answer: v.Answer, Says: v.Says}
 	all := slices.Concat(c.asked, v.weighed)
+	if brief := v.Answer == Brief.Answer || v.Answer == Unnoticed.Answer; brief && c.Ledger != nil && !slices.ContainsFunc(all, isNoticed) {
+		all = append(all, newWeighed(AskSlow, float64(Once(c, slowRequestsP99)), Noticeable))
+	}
+	for i := range all {
+		all[i].Origin = c.originOf(v, &all[i].Compared)
+	}
 	for _, q := range Questions {
 		s := Asked{Question: q, Decides: q == v.Question, Compared: []Compared{}}
 		for _, x := range all {
@@ -87,6 +97,37 @@ func (c *Case) Decision(v *Verdict) Decision {
 		}
 	}
 	return d
+}
+
+// isNoticed says whether a comparison is about whether slow requests are noticed.
+func isNoticed(x weighed) bool { return x.Of == Noticeable || x.Of == NoticeableCall }
+
+// originOf returns where a compared figure is from: that of the verdict's evidence with the same figure, else the file whose slow
+// requests the ledger charges, if it is a figure of these.
+func (c *Case) originOf(v *Verdict, x *Compared) string {
+	for i := range v.Evidence {
+		if e := &v.Evidence[i]; e.Value != nil && x.Figure != nil && isSameFigure(*e.Value, e.Unit, *x.Figure, x.Unit) {
+			return e.Origin
+		}
+	}
+	if c.Ledger == nil || !strings.Contains(x.Name, "slow") && !strings.Contains(x.Name, "requests") {
+		return ""
+	}
+	return c.Bundle.Artifacts[c.Ledger.Source].Name
+}
+
+// sameFigure is the part of a figure by which it may differ from itself as it is written in another unit.
+const sameFigure = .001
+
+// isSameFigure says whether two figures are the same, whatever their units. None is the same as a 0, which many figures are.
+func isSameFigure(a float64, unit string, b float64, other string) bool {
+	in := map[string]float64{"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+	if x, y := in[unit], in[other]; x > 0 && y > 0 {
+		a, b = a*x, b*y
+	} else if unit != other {
+		return false
+	}
+	return a != 0 && math.Abs(a-b) <= sameFigure*math.Abs(a)
 }
 
 // Deciding returns the question that decided; "" if a version with other questions made the

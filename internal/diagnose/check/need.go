@@ -35,6 +35,9 @@ func (c *Case) Trace(over, shows string) Need {
 		return Need{What: "what its threads wait for in the kernel, over " + over + shows, Command: "unstall record PID --for 5m"}
 	case c.OnThreads():
 		n.What += ", over " + over + shows
+		if n.Command == "unstall record PID" && len(c.Bundle.Covered(c.Subject, evidence.CoverThreads)) > 0 { // the same again would show as little
+			n.Command += " --for 5m"
+		}
 	default:
 		n.What += " of " + over + shows
 	}

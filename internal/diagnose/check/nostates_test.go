@@ -20,6 +20,9 @@ func TestNoStates(t *testing.T) {
 	if v := c.NoStates(); v.State != Inconclusive || v.Needs[0].Command != "unstall record PID --for 5m" {
 		t.Errorf("none ended: %+v", v)
 	}
+	if n := c.Trace("a longer recording", ""); n.Command != "unstall record PID --for 5m" {
+		t.Errorf("the threads were recorded: the same again is %q", n.Command)
+	}
 	b.Subjects[0].Runtime = "go"
 	if n := c.NoStates().Needs[0]; n.What != "an execution trace of a few seconds under load" || n.Command != platform.GoTrace {
 		t.Errorf("Go: %+v", n)

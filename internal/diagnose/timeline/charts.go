@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // addCharts lays out the figures over time, as far as the bundle has them.
@@ -34,10 +35,46 @@ func (l *layout) addCharts() {
 		{evidence.SeriesHostReclaimDirect, "direct", "by allocating threads"}, {evidence.SeriesHostReclaimBackground, "kswapd", "by the kernel in the background"},
 		{evidence.SeriesHostSwapIn, "swap-in", "read back from swap"}, {evidence.SeriesHostSwapOut, "swap-out", "swapped out"}})
 	l.addDiskChart()
-	l.addSeriesChart("pressure", "pressure: some thread waited", "share", false, figures{
-		{evidence.SeriesCgroupPressureCPUSome, "cgroup-cpu", "CPU, container"}, {evidence.SeriesCgroupPressureMemorySome, "cgroup-memory", "memory, container"},
-		{evidence.SeriesCgroupPressureIOSome, "cgroup-io", "I/O, container"}, {evidence.SeriesHostPressureCPUSome, "host-cpu", "CPU, host"},
-		{evidence.SeriesHostPressureMemorySome, "host-memory", "memory, host"}, {evidence.SeriesHostPressureIOSome, "host-io", "I/O, host"}})
+	l.addPressureChart()
+}
+
+// addPressureChart adds the pressure on the container and on the host; where both are one line, once.
+func (l *layout) addPressureChart() {
+	c := Chart{ID: "pressure", Title: "pressure: some thread waited", Unit: "share"}
+	for _, f := range []struct{ what, id, group, host string }{
+		{"CPU", "cpu", evidence.SeriesCgroupPressureCPUSome, evidence.SeriesHostPressureCPUSome},
+		{"memory", "memory", evidence.SeriesCgroupPressureMemorySome, evidence.SeriesHostPressureMemorySome},
+		{"I/O", "io", evidence.SeriesCgroupPressureIOSome, evidence.SeriesHostPressureIOSome},
+	} {
+		group, host := l.findSeries(f.group), l.findSeries(f.host)
+		if len(group) == 1 && len(host) == 1 && coincide(group[0], host[0]) {
+			c.addCurve(l.buildCurve("host-"+f.id, f.what+", container and host", host[0]))
+			continue
+		}
+		for _, s := range group {
+			c.addCurve(l.buildCurve("cgroup-"+f.id, f.what+", container", s))
+		}
+		for _, s := range host {
+			c.addCurve(l.buildCurve("host-"+f.id, f.what+", host", s))
+		}
+	}
+	l.addChart(c)
+}
+
+// apart is the difference of two shares below which their lines are one.
+const apart = .01
+
+// coincide says whether two series of shares are one line.
+func coincide(x, y *evidence.Series) bool {
+	if len(x.T) != len(y.T) {
+		return false
+	}
+	for i := range x.T {
+		if math.Abs(x.V[i]-y.V[i]) > apart {
+			return false
+		}
+	}
+	return true
 }
 
 // figures are series that share a chart.
@@ -236,11 +273,16 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 
 // addMemoryChart adds what the process takes of the host's memory, and its limits.
 func (l *layout) addMemoryChart() {
-	c := Chart{ID: "memory", Title: "memory", Unit: "bytes"}
+	c, container := Chart{ID: "memory", Title: "memory", Unit: "bytes"}, Chart{ID: "container-memory", Title: "memory of the container", Unit: "bytes"}
 	taken := figures{{evidence.SeriesProcessRSS, "rss", "resident (RSS)"}, {evidence.SeriesCgroupMemory, "cgroup", "container"}, {evidence.SeriesGoSys, "runtime", "taken from the kernel by the runtime"}}
 	for _, f := range taken {
 		for _, s := range l.findSeries(f.series) {
-			c.addCurve(l.buildCurve(f.id, f.title, s))
+			curve := l.buildCurve(f.id, f.title, s)
+			if alone := (Chart{Curves: []Curve{curve}}); f.id == "cgroup" && len(c.Curves) > 0 && highest(&alone) > farAbove*highest(&c) { // most of it is of other processes
+				container.addCurve(curve)
+				continue
+			}
+			c.addCurve(curve)
 		}
 	}
 	if len(l.findSeries(evidence.SeriesProcessRSS)) == 0 {
@@ -252,11 +294,40 @@ func (l *layout) addMemoryChart() {
 		return
 	}
 	for _, f := range []struct{ key, id, title string }{{evidence.FactContainerLimit, "limit", "the container's limit"}, {evidence.FactGOMEMLIMIT, "memory-limit", "GOMEMLIMIT"}} {
-		if x, ok := l.b.Fact(l.subject, f.key); ok && x.Number > 0 && x.Number < 1<<60 && l.t.To > l.t.From {
-			c.addCurve(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
+		x, ok := l.b.Fact(l.subject, f.key)
+		of := &c
+		if f.key == evidence.FactContainerLimit && len(container.Curves) > 0 {
+			of = &container
+		}
+		if ok && x.Number > farAbove*highest(of) && x.Number < 1<<60 {
+			of.Title += ", " + f.title + " " + units.Size(x.Number)
+			continue
+		}
+		if ok && x.Number > 0 && x.Number < 1<<60 && l.t.To > l.t.From {
+			of.addCurve(Curve{ID: f.id, Title: f.title, Source: l.originName(x.Origin), T: []int64{l.t.From, l.t.To}, V: []float64{x.Number, x.Number}})
 		}
 	}
 	l.addChart(c)
+	l.addChart(container)
+}
+
+// farAbove × what is used is a line that would press the others flat: a limit is told in the title instead, and a container that
+// holds much more than the process has a chart of its own.
+const farAbove = 6
+
+// highest returns the largest value of a chart.
+func highest(c *Chart) (most float64) {
+	for i := range c.Curves {
+		for k, v := range c.Curves[i].V {
+			if v > most {
+				most = v
+			}
+			if all := c.Curves[i].Max; all != nil && all[k] > most {
+				most = all[k]
+			}
+		}
+	}
+	return most
 }
 
 // addGoroutineCharts adds how many goroutines and threads there were.

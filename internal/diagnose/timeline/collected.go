@@ -67,6 +67,9 @@ func (l *layout) summarizeCollector() {
 	}
 	c := &Collected{Name: cmp.Or(g.Name, r.Collector), From: g.From, To: g.Until, Watched: g.Span, Unlogged: g.Unlogged(),
 		Rate: g.Rate.Number, Stopped: g.Stopped.Number, Alloc: g.Alloc.Number, Promoted: g.Promoted.Number, Live: g.Live.Number, Goal: g.Goal.Number, Capacity: g.Capacity.Number}
+	if g.Logged.Known() { // the pauses beside it are those of recorded collections
+		c.Rate = g.Logged.Number
+	}
 	c.Source = l.originName(g.Origin)
 	if a, ok := g.Origin.Artifact(); ok {
 		c.Source = l.nameOf(l.piecesOf(a))

@@ -54,7 +54,7 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 	lay.placeClocks()
 	lay.chooseRequests()
 	r := &b.Requests
-	life := &Life{Request: lay.buildRequest(row, states), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
+	life := &Life{Request: lay.buildRequest(row, MaxStates, true), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
 		Followed: r.Path(row).Followed(), Limit: l.Limit(row), Rank: 1, Of: len(l.Rows)}
 	var route []int64
 	for _, i := range l.Rows {
@@ -78,7 +78,59 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 		}
 	}
 	slices.SortStableFunc(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
+	if states < MaxStates {
+		life.joinStates(states)
+	}
 	return life, nil
+}
+
+// leastStep is the part of a request's time below which a state is no step of a short account.
+const leastStep = .01
+
+// joinStates makes a short account: it joins neighbours that are charged to the same mechanism, gives states of next to no time
+// to a neighbour, and then, until there are no more than most, the shortest to the longer of its neighbours.
+func (l *Life) joinStates(most int) {
+	for {
+		l.joinAlike()
+		shortest := -1
+		for i := range l.States {
+			if shortest < 0 || l.States[i].Dur < l.States[shortest].Dur {
+				shortest = i
+			}
+		}
+		n := len(l.States)
+		if n < 2 || n <= most && float64(l.States[shortest].Dur) >= leastStep*float64(l.Latency) {
+			return
+		}
+		i := shortest // of the two that become one
+		if i == n-1 || i > 0 && l.States[i-1].Dur >= l.States[i+1].Dur {
+			i--
+		}
+		l.States[i].join(&l.States[i+1])
+		l.States = slices.Delete(l.States, i+1, i+2)
+	}
+}
+
+// joinAlike joins neighbours that are charged to the same mechanism, unless each waited for something else.
+func (l *Life) joinAlike() {
+	out := l.States[:0]
+	for _, s := range l.States {
+		if n := len(out); n > 0 && out[n-1].Mechanism == s.Mechanism && (out[n-1].What == s.What || out[n-1].Number > 1 || s.Number > 1) {
+			out[n-1].join(&s)
+			continue
+		}
+		out = append(out, s)
+	}
+	l.States = out
+}
+
+// join adds the state after it. What the longer of both was stays.
+func (s *State) join(o *State) {
+	at, dur, number := s.At, s.Dur+o.Dur, max(1, s.Number)+max(1, o.Number)
+	if o.Dur > s.Dur {
+		*s = *o
+	}
+	s.At, s.Dur, s.Number, s.Parts = at, dur, number, nil
 }
 
 // Title returns the title of a state's mechanism.

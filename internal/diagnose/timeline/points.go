@@ -16,7 +16,9 @@ func (l *layout) addPoints() {
 		return
 	}
 	if l.ledger != nil {
-		l.t.Threshold = l.ledger.Threshold
+		if !l.ledger.Several { // else no line parts the slow from the others
+			l.t.Threshold = l.ledger.Threshold
+		}
 	}
 	room := splitPoints(l.sources, MaxPoints-len(l.shown.detail))
 	r := &l.b.Requests

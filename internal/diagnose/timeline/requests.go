@@ -140,7 +140,7 @@ func (l *layout) addRequestDetails() {
 	left := mostStates
 	lay := func(rows []int32) (out []Request) {
 		for _, row := range rows {
-			q := l.buildRequest(int(row), min(MaxStates, max(100, left/8)))
+			q := l.buildRequest(int(row), min(MaxStates, max(100, left/8)), false)
 			left -= len(q.States)
 			out = append(out, q)
 		}
@@ -158,8 +158,9 @@ func (l *layout) addRequestDetails() {
 	}
 }
 
-// buildRequest lays out one request with at most the given number of states.
-func (l *layout) buildRequest(row, most int) Request {
+// buildRequest lays out one request with at most the given number of states. Told, a state that stands for several tells what the
+// longest of them waited for.
+func (l *layout) buildRequest(row, most int, told bool) Request {
 	r := &l.b.Requests
 	lat := r.Latency(row)
 	a, _ := r.Origin.At(row).Artifact()
@@ -176,7 +177,7 @@ func (l *layout) buildRequest(row, most int) Request {
 	}
 	l.lengths = l.lengths[:0]
 	l.ledger.Walk(row, func(_ int64, s evidence.Segment, _ *ledger.Charges) { l.lengths = append(l.lengths, s.Dur) })
-	c := collector{l: l, short: leastSeparateLength(l.lengths, lat, most)}
+	c := collector{l: l, short: leastSeparateLength(l.lengths, lat, most), told: told}
 	l.ledger.Walk(row, c.addState)
 	c.closeState()
 	q.States = c.states

@@ -18,6 +18,10 @@ type collector struct {
 	l      *layout
 	states []State
 	short  int64 // ns; 0: nothing is drawn together
+	told   bool  // a state that stands for several tells what the longest of them waited for
+
+	top        evidence.Segment // the longest of what is open
+	topCharges ledger.Charges
 
 	open    bool
 	at, dur int64
@@ -36,10 +40,14 @@ func (c *collector) addState(at int64, s evidence.Segment, charges *ledger.Charg
 	}
 	if !c.open {
 		c.open, c.at, c.dur, c.number, c.charges, c.kinds, c.same = true, at, 0, 0, ledger.Charges{}, [256]int64{}, true
+		c.top.Dur = 0
 	} else if s.Kind != c.last.Kind || s.Stack != c.last.Stack || s.Cause != c.last.Cause || s.Holder != c.last.Holder || s.HolderKind != c.last.HolderKind || s.Lane != c.last.Lane {
 		c.same = false
 	}
 	c.last = s
+	if s.Dur > c.top.Dur {
+		c.top, c.topCharges = s, *charges
+	}
 	c.dur += s.Dur
 	c.number++
 	c.charges.Add(charges)
@@ -122,6 +130,11 @@ func (c *collector) closeState() {
 	}
 	x := State{At: c.at, Dur: c.dur, Number: c.number, Kind: evidence.Kind(most).String()}
 	x.Mechanism, x.Parts = partsOf(&c.charges)
+	if c.told {
+		if top := c.l.buildState(c.at, &c.top, &c.topCharges); top.Mechanism == x.Mechanism {
+			x.What, x.Where, x.Holder = top.What, top.Where, top.Holder
+		}
+	}
 	c.states = append(c.states, x)
 }
 

@@ -17,7 +17,7 @@ type Timeline struct {
 	Requests   []Points // of each artifact that saw requests; the report's main one comes first
 	Charged    int      // index in Requests: those whose time the ledger charges
 	Routes     []Route  // of the ledger, by lost time
-	Threshold  int64    // ns: slower requests are slow; 0: no requests
+	Threshold  int64    // ns: slower requests are slow; 0: no requests, or each route has its own
 	Bands      []Band
 	Charts     []Chart
 	Slow       []Request // with known states, slowest first: the slowest, and some of each route and time

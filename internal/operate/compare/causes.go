@@ -9,7 +9,7 @@ import (
 // CauseChange is what the diagnoses of both runs say about a cause.
 type CauseChange struct {
 	Cause   string `json:"cause"`
-	Subject string `json:"subject"` // the process, by its name without the PID, as a restart changes it
+	Subject string `json:"subject"` // the process, as the diagnosis that names the cause calls it
 	Title   string `json:"title"`   // what happens, in the words of the diagnosis that names it
 
 	// Before and After are verdicts: supported | ruled_out | inconclusive; null: the cause was not asked for, as it does not apply

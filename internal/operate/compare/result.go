@@ -74,7 +74,7 @@ func (r *Result) decideByInterval(m Metric, change float64, iv, apart stats.Inte
 	case relative && math.Abs(change) < m.MinEffect:
 		r.Why = fmt.Sprintf("smaller than %s (%.3g %%)", least, 100*m.MinEffect)
 	case math.Abs(*r.After-*r.Before) < m.Floor:
-		r.Why = fmt.Sprintf("smaller than %s (%.3g %s)", least, m.Floor, m.Unit)
+		r.Why = fmt.Sprintf("smaller than %s (%s)", least, units.Of(m.Floor, m.Unit))
 	case (iv.Low > 0) == (m.Better == Higher):
 		r.Result = Improved
 	default:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Quarters is the number of parts in which a run is measured to see how steady it was.
@@ -83,7 +84,7 @@ func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Opti
 	case *r.Before <= m.Floor && *r.After <= m.Floor, within.Low >= 1-m.MinEffect && within.High <= 1+m.MinEffect:
 		r.Result, r.Why = Same, ""
 	case apart < m.Floor:
-		r.Why = fmt.Sprintf("smaller than the smallest change that counts (%.3g %s)", m.Floor, m.Unit)
+		r.Why = fmt.Sprintf("smaller than the smallest change that counts (%s)", units.Of(m.Floor, m.Unit))
 	case !less && !more && allowed > noisy:
 		r.Why = fmt.Sprintf("too noisy to decide: it varies by more than %g %% without a change; %d pairs of runs may decide", 100*float64(noisy), minDecidingPairs(opt.Level))
 	case !less && !more:

@@ -250,10 +250,11 @@ func TestSetCauses(t *testing.T) {
 	if want := []string{"linux.disk-sync supported ruled_out ruled_out figure", "linux.futex supported none ", "go.gc-rate ruled_out supported supported figure"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if c = new(Comparison); c.Causes != nil {
-		t.Error("causes without a diagnosis")
+	if !c.Diagnosed {
+		t.Error("both runs were diagnosed")
 	}
-	if c.SetCauses(was, nil); c.Causes != nil {
+	c = new(Comparison)
+	if c.SetCauses(was, nil); c.Causes != nil || c.Diagnosed {
 		t.Errorf("one diagnosis alone: %v", c.Causes)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/internal/operate/watch/notify"
 	"github.com/unstall/unstall/internal/operate/watch/replay"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
 )
@@ -62,6 +63,13 @@ type Line struct {
 	Before    float64   `json:"before_s,omitempty"`    // how much of the capture lies before the alarm
 	Services  []Service `json:"services,omitempty"`    // of a summary
 	LostWrite int64     `json:"lost_points,omitempty"` // that no store took
+}
+
+// TestEvent is what a webhook is sent to see whether messages arrive: an alarm of a rule named test.
+func TestEvent(host string, now time.Time) notify.Event {
+	const text = "this is a test of unstall watch: messages about alarms arrive here"
+	line, _ := json.Marshal(Line{Schema: Schema, Time: now.UTC(), Event: EventAlarm, Text: text, Rule: "test", Severity: "warn"}) // cannot fail: it has only texts and times
+	return notify.Event{Kind: EventAlarm, Text: text, Time: now, Since: now, Host: host, Target: "unstall watch", Service: "unstall", Rule: "test", Severity: "warn", Line: line}
 }
 
 // log writes lines. It is safe for concurrent use.

@@ -51,7 +51,7 @@ func (w *Watcher) readTarget(ctx context.Context, s *subject) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	failed, looked := 0, w.now()
+	failed, looked, found := 0, w.now(), w.now()
 	for {
 		var points []sample.Point
 		alive := false
@@ -112,6 +112,9 @@ func (w *Watcher) readTarget(ctx context.Context, s *subject) {
 				w.mu.Lock()
 				points = append(points, s.tally.Point(p, over)...)
 				w.mu.Unlock()
+			}
+			if now.Sub(found) >= silentAfter {
+				w.reportSilentRules(s)
 			}
 		}
 		if !w.sendBatch(ctx, batch{key: s.Key, points: points}) {

@@ -3,8 +3,10 @@ package watch
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
+	"github.com/unstall/unstall/internal/operate/watch/rule"
 	"github.com/unstall/unstall/internal/operate/watch/sample"
 )
 
@@ -180,6 +183,52 @@ func (r *requests) countNewRequests(now time.Time) (points []sample.Point) {
 	return append(points,
 		sample.Point{ID: "requests/slow", At: at, V: float64(slow) / over},
 		sample.Point{ID: "requests/slow-share", At: at, V: 100 * float64(slow) / float64(judged)})
+}
+
+// countsAny says whether a log with requests was found.
+func (r *requests) countsAny() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, l := range r.logs {
+		if l.useful {
+			return true
+		}
+	}
+	return false
+}
+
+// silentAfter is how long after a target was found it may have counted no requests before a rule about them counts as silent: a log is
+// looked at so many times.
+const silentAfter = (mostInVain + 1) * lookEach
+
+// rulesOnRequests returns the ids of a user's own rules that need figures of requests. Those that come with unstall may be silent.
+func rulesOnRequests(rules []rule.Rule) (ids []string) {
+	shipped, err := rule.Shipped()
+	if err != nil {
+		return nil
+	}
+	for i := range rules {
+		x := &rules[i]
+		own := !slices.ContainsFunc(shipped, func(y rule.Rule) bool { return y.ID == x.ID })
+		needs := slices.ContainsFunc(append(slices.Clone(x.And), x.Condition), func(c rule.Condition) bool { return strings.HasPrefix(c.Series, "requests/") })
+		if own && needs {
+			ids = append(ids, x.ID)
+		}
+	}
+	return ids
+}
+
+// reportSilentRules says once which of the user's rules cannot hold for a service, because its requests are not counted, and when that
+// is over.
+func (w *Watcher) reportSilentRules(s *subject) {
+	what := "requests " + s.Service
+	if s.requests.countsAny() {
+		w.reportRecovery(what, "requests of "+s.Service+" are counted")
+		return
+	}
+	if ids := rulesOnRequests(w.opt.Rules); len(ids) > 0 {
+		w.reportTrouble(what, fmt.Sprintf("%s: no requests counted for %s: it writes no access log with times that unstall finds, so the rule cannot raise an alarm", strings.Join(ids, ", "), s.Service))
+	}
 }
 
 // leadBy adds the first lines to the lead until it is full. The caller holds r.mu.

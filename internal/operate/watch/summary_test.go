@@ -229,6 +229,34 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// A rule of the user's about requests that are not counted is reported once, and again when they are.
+func TestSilentRules(t *testing.T) {
+	own, err := rule.Load(strings.NewReader("rules:\n- id: my.slow\n  title: slow\n  series: requests/worst\n  above: 20\n"), "r.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w, err := New(Options{Targets: []string{"quotes"}, Rules: own, Log: &out, Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := new(subject)
+	s.Service = "quotes"
+	w.reportSilentRules(s)
+	w.reportSilentRules(s)
+	if got := out.String(); strings.Count(got, "my.slow: no requests counted for quotes") != 1 || !strings.Contains(got, `"event":"trouble"`) || strings.Contains(got, "requests.slow") {
+		t.Errorf("reported: %s", got)
+	}
+	s.requests.logs = map[string]*followedLog{"access.log": {useful: true}}
+	w.reportSilentRules(s)
+	if got := out.String(); !strings.Contains(got, "requests of quotes are counted") {
+		t.Errorf("reported: %s", got)
+	}
+	if shipped, err := rule.Shipped(); err != nil || len(rulesOnRequests(shipped)) != 0 {
+		t.Errorf("rules that come with unstall are reported as silent: %v", err)
+	}
+}
+
 type writer func([]byte)
 
 func (w writer) Write(p []byte) (int, error) { w(p); return len(p), nil }

@@ -114,10 +114,10 @@ func TestFits(t *testing.T) {
 	for name, part := range map[string]Part{"sick": Diagnosed{Diagnosis: diagnosis(t, "sick")}, "fixed": Diagnosed{Diagnosis: diagnosis(t, "fixed")}, "long names": drawn{line}} {
 		t.Run(name, func(t *testing.T) {
 			p := b.open(t, save(t, part), narrow)
-			for _, width := range []int64{400, 320, 768, 1280} {
+			for _, width := range []int64{400, 320, 768, 1280, 1440} {
 				p.look(look{width: width, height: 800})
 				p.drawn()
-				for _, wider := range eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("body, header, main, footer, article, section, nav, figure, table, .mount")]
+				for _, wider := range eval[[]string](p, `[document.documentElement, ...document.querySelectorAll("body, header, main, footer, article, section, nav, nav ul, figure, table, .mount")]
 					.filter(e => !e.closest(".app-scroll > *") && e.checkVisibility() && e.clientWidth > 1 && e.scrollWidth > e.clientWidth)
 					.map(e => e.tagName + "#" + e.id + "." + e.className + ": " + e.scrollWidth + " in " + e.clientWidth)`) {
 					t.Errorf("at %d pixels: %s", width, wider)

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,9 +32,10 @@ type figureView struct{ Title, Text, Note string }
 
 // pausesView is a table of pauses by what they have in common.
 type pausesView struct {
-	Title, Of string
-	Quantile  bool // some have a 99th percentile
-	Rows      []pausesRow
+	Title, Of   string
+	Mean, Worst string // titles of columns
+	Quantile    bool   // some have a 99th percentile
+	Rows        []pausesRow
 }
 
 type pausesRow struct{ Name, Count, Total, Share, Mean, P99, Worst string }
@@ -59,7 +61,11 @@ func newCollectedView(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int
 		rows      []timeline.Pauses
 	}{{"Why GC ran, and how long each collection paused the program", "cause", c.Causes}, {"Pauses by kind", "kind", c.Kinds}} {
 		if len(x.rows) > 0 {
-			v.Tables = append(v.Tables, newPausesTable(x.title, x.of, x.rows, c))
+			table := newPausesTable(x.title, x.of, x.rows, c)
+			if x.of == "cause" { // a collection may pause more than once
+				table.Mean, table.Worst = "mean per collection", "most per collection"
+			}
+			v.Tables = append(v.Tables, table)
 		}
 	}
 	for _, chart := range t.Charts {
@@ -76,7 +82,7 @@ func (v *collectedView) addFigures(t *timeline.Timeline) {
 		put("Throughput", formatThroughput(c.Stopped), "of the time the program was not paused")
 	}
 	if known(c.Rate) {
-		put("Collections", formatFrequency(c.Rate), "")
+		put("Collections", formatFrequency(c.Rate), "in "+units.Time(c.Watched*1e9)+" that were watched")
 	}
 	switch n := len(c.Pauses); {
 	case c.Unlogged:
@@ -88,8 +94,12 @@ func (v *collectedView) addFigures(t *timeline.Timeline) {
 		for _, ns := range c.Pauses {
 			total += ns
 		}
-		put("Pauses", units.Count(n), units.Time(float64(total))+" in all")
-		put("Longest pause", units.Time(float64(c.Pauses[n-1])), "")
+		note := units.Time(float64(total)) + " in all"
+		if others := countStops(t) - n; others > 0 {
+			note += "; " + units.Plural(others, "more pause") + " in the timeline not by GC, or outside that time"
+		}
+		put("GC pauses", units.Count(n), note)
+		put("Longest GC pause", units.Time(float64(c.Pauses[n-1])), "")
 	}
 	if c.WorstOf > 0 && known(c.Stopped) && c.WorstShare > 2*c.Stopped {
 		put("Worst "+units.Time(float64(c.WorstOf)), units.Percent(c.WorstShare)+" paused", "from "+formatMoment(t, c.Worst))
@@ -103,6 +113,23 @@ func (v *collectedView) addFigures(t *timeline.Timeline) {
 			put(x.title, units.Of(x.value, x.unit), "")
 		}
 	}
+}
+
+// countStops returns how many pauses of the program the timeline shows, for whatever reason.
+func countStops(t *timeline.Timeline) int {
+	i := slices.IndexFunc(t.Bands, func(b timeline.Band) bool { return b.ID == "stop-the-world" })
+	if i < 0 {
+		return 0
+	}
+	n := 0
+	for k := range t.Bands[i].From {
+		if all := t.Bands[i].Number; all != nil {
+			n += int(all[k])
+			continue
+		}
+		n++
+	}
+	return n
 }
 
 // formatMoment returns when something was: a time of day, or the time since the beginning of the
@@ -164,7 +191,7 @@ func (v *collectedView) addPauses(c *timeline.Collected) {
 
 // newPausesTable returns a table of pauses.
 func newPausesTable(title, of string, rows []timeline.Pauses, c *timeline.Collected) pausesView {
-	v := pausesView{Title: title, Of: of}
+	v := pausesView{Title: title, Of: of, Mean: "mean", Worst: "longest"}
 	var all, these int64
 	for _, ns := range c.Pauses {
 		all += ns
@@ -236,7 +263,7 @@ func (v *collectedView) drawHistogram(pauses []int64) {
 	}
 	fmt.Fprintf(&out, `<text x="%d" y="%d" text-anchor="middle">pause</text>`, histogramWidth/2, histogramHeight-3)
 	v.SVG = template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" aria-hidden="true" focusable="false">%s</svg>`, histogramWidth, histogramHeight, out.String()))
-	v.Aria = "How long pauses were: " + said.String()
+	v.Aria = "How long GC pauses were: " + said.String()
 }
 
 // formatBriefCount returns a count for a bar, where there is room for four digits.

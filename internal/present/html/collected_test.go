@@ -22,7 +22,7 @@ func TestCollected(t *testing.T) {
 		want, never []string
 		charts      []string
 	}{
-		"Go":   {"../../../lab/go-ballast/recorded/sick/gctrace.log", []string{"Throughput", "99.", "the heap had reached its goal", "GC mark termination", "p99", "Allocation rate", "Live heap"}, []string{"Promotion", "young", "generation"}, []string{"heap", "allocation"}},
+		"Go":   {"../../../lab/go-ballast/recorded/sick/gctrace.log", []string{"Throughput", "99.", "the heap had reached its goal", "GC mark termination", "p99", "Allocation rate", "Live heap", "Longest GC pause", "most per collection"}, []string{"Promotion", "young", "generation"}, []string{"heap", "allocation"}},
 		"JVM":  {"../../diagnose/check/testdata/jvm.young-gc-rate/sick/gc.log.gz", []string{"ParNew", "Throughput", "Why GC ran", "Allocation Failure", "Promotion rate", "Heap limit"}, []string{"Processors", "GOGC", "goroutine"}, []string{"heap", "allocation", "promotion", "pauses"}},
 		".NET": {"../../diagnose/check/testdata/dotnet.gen2-pause/sick/events-0001.nettrace.zst", []string{"Throughput", "generation 2", "p50"}, []string{"Processors", "goroutine", "young"}, []string{"collected"}},
 	} {

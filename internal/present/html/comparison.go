@@ -17,6 +17,8 @@ type comparisonView struct {
 	Label, Answer, Tone   string
 	Sides                 []sideView
 	Scale                 string
+	Host, NoCauses        string
+	Causes                []causeChangeView
 	Metrics               []metricView
 	Before, After         string
 	BeforeLoad, AfterLoad []string
@@ -30,6 +32,12 @@ type sideView struct{ Label, Text, Tone string }
 type metricView struct {
 	Title, Both, Change, Result, Class string
 	Plot                               *effectView
+}
+
+// causeChangeView is a cause before and after a change.
+type causeChangeView struct {
+	Cause, Change string
+	Figures       []string
 }
 
 // effectView is a change on a scale from −100 % to +100 %, in percent of its
@@ -46,6 +54,14 @@ func (p Compared) addTo(doc *document) error {
 	v := &comparisonView{ID: cmp.Or(p.ID, fmt.Sprintf("compare-%d", doc.compare)), Title: cmp.Or(p.Title, c.Before+" → "+c.After), Lead: p.Lead, Answer: sentence.Compared(c),
 		Before: c.Before, After: c.After, BeforeLoad: sentence.Side(&c.Loads.Before), AfterLoad: sentence.Side(&c.Loads.After),
 		Pairs: sentence.Pairs(c), Warnings: c.Warnings, Scale: "−100 % … +100 %", Label: "before and after"}
+	v.Host = sentence.HostChange(c)
+	for i := range c.Causes {
+		x := &c.Causes[i]
+		v.Causes = append(v.Causes, causeChangeView{x.Cause, sentence.CauseChanged(x), sentence.CauseFigures(x)})
+	}
+	if c.Diagnosed && len(c.Causes) == 0 {
+		v.NoCauses = sentence.NoCauses
+	}
 	switch {
 	case c.Refused():
 		v.Tone = "plain"

@@ -230,7 +230,7 @@ func (v *diagnosisView) addAnswer(d *diagnose.Diagnosis) {
 }
 
 func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
-	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: x.Title, Cost: sentence.Cost(d, x), Fix: x.Fix}
+	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: sentence.Title(d, x), Cost: sentence.Cost(d, x), Fix: x.Fix}
 	c.How, c.Least = explainCause(x.Cause)
 	c.Decided = newDecidedView(*x)
 	if x.Subject != "" && v.Several {
@@ -243,6 +243,9 @@ func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict,
 		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})
 	}
 	for _, p := range x.Prediction {
+		if !sentence.Noticed(&p) {
+			continue
+		}
 		c.Predictions = append(c.Predictions, newPredictionView(p))
 	}
 	if f := newFrontierView(x.Frontier); f != nil && f.SVG != "" {

@@ -34,7 +34,7 @@ type cellView struct{ Label, Text string }
 // The picture's measures, in its own units.
 const (
 	chartWidth, chartHeight         = 460, 270
-	chartLeft, chartRight           = 44, 44
+	chartLeft, chartRight           = 54, 44
 	chartTop, chartBottom           = 30, 40
 	plotRight, plotBottom           = chartWidth - chartRight, chartHeight - chartBottom
 	plotWidth, plotHeight   float64 = plotRight - chartLeft, plotBottom - chartTop

@@ -197,7 +197,7 @@ func shortAnswer(d *diagnose.Diagnosis) (label, text string) {
 	if len(supported) == 0 {
 		return sentence.State(d), sentence.Nothing(d, open, ruledOut)
 	}
-	text = supported[0].Title
+	text = sentence.Title(d, &supported[0])
 	if cost := sentence.Cost(d, &supported[0]); cost != "" {
 		text += " " + cost
 	}

@@ -2,6 +2,7 @@ package html
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
@@ -55,6 +56,12 @@ func listPictures(t *timeline.Timeline, n, h int) []pictureView {
 			Missing: "No profiles or stacks were recorded",
 			Do:      "curl -o cpu.pb.gz 'http://HOST:PORT/debug/pprof/profile?seconds=30'",
 		},
+	}
+	if t.Threshold == 0 { // no line parts the slow from the others
+		all[0].How = strings.Replace(all[0].How, " Points above the line are slow.", " Slow ones have a colour of their own.", 1)
+	}
+	if len(t.Slow) == 0 {
+		all[0].How = strings.Replace(all[0].How, "; click a slow request to see what it waited for", "", 1)
 	}
 	if len(t.Requests) == 0 {
 		all[0].How = "What the runtime and the host did over time. Drag to zoom in, double-click to zoom out."

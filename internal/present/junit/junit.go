@@ -1,6 +1,6 @@
-// Package junit renders a diagnosis as the results of tests, which every CI shows: a cause is a test that fails where it
-// is supported, passes where it is ruled out, and is skipped where it could not be judged. The form is what Jenkins and
-// others read (https://github.com/testmoapp/junitxml).
+// Package junit renders a diagnosis or a comparison as the results of tests, which every CI shows: a cause is a test that
+// fails where it is supported, passes where it is ruled out, and is skipped where it could not be judged. The form is what
+// Jenkins and others read (https://github.com/testmoapp/junitxml).
 package junit
 
 import (
@@ -30,6 +30,7 @@ type test struct {
 	Name    string   `xml:"name,attr"`
 	Failure *problem `xml:"failure,omitempty"`
 	Skipped *problem `xml:"skipped,omitempty"`
+	Output  string   `xml:"system-out,omitempty"`
 }
 
 type problem struct {
@@ -53,18 +54,30 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 				text += "\n" + chain
 			}
 			c.Failure = &problem{v.Title, text}
-			s.Failures++
 		case "inconclusive":
 			c.Skipped = &problem{Message: v.Summary}
-			s.Skipped++
 		}
-		s.Cases = append(s.Cases, c)
+		s.addCase(c)
 	}
 	if d.Outcome == diagnose.NotExplained { // slow, and no test of a cause fails
-		s.Cases = append(s.Cases, test{Class: "unstall", Name: "explained", Failure: &problem{sentence.State(d), sentence.Brief(d)}})
+		s.addCase(test{Class: "unstall", Name: "explained", Failure: &problem{sentence.State(d), sentence.Brief(d)}})
+	}
+	return write(w, s)
+}
+
+// addCase adds a case and counts it.
+func (s *suite) addCase(c test) {
+	s.Cases = append(s.Cases, c)
+	s.Tests++
+	if c.Failure != nil {
 		s.Failures++
 	}
-	s.Tests = len(s.Cases)
+	if c.Skipped != nil {
+		s.Skipped++
+	}
+}
+
+func write(w io.Writer, s suite) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

@@ -12,6 +12,19 @@ import (
 func Compare(w io.Writer, c *compare.Comparison) error {
 	p := new(page)
 	p.writeLinef("## %s", escapeText(sentence.Compared(c)))
+	if busier := sentence.HostChange(c); busier != "" {
+		p.writeLinef("\n%s", escapeText(busier))
+	}
+	switch {
+	case len(c.Causes) > 0:
+		p.writeLinef("\n| cause | before → after | before | after |\n|---|---|---|---|")
+		for i := range c.Causes {
+			x := &c.Causes[i]
+			p.writeLinef("| %s | %s | %s | %s |", formatCodeCell(x.Cause), escapeText(sentence.CauseChanged(x)), escapeText(x.BeforeSummary), escapeText(x.AfterSummary))
+		}
+	case c.Diagnosed:
+		p.writeLinef("\n%s.", sentence.Capital(sentence.NoCauses))
+	}
 	if len(c.Metrics) > 0 {
 		p.writeLinef("\n| metric | medians | change, pair by pair | result |\n|---|---:|---:|---|")
 		for i := range c.Metrics {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -51,7 +52,7 @@ func (p *page) writeHeadline(d *diagnose.Diagnosis, supported, open, ruledOut []
 		p.writeLinef("## %s\n\n%s\n", sentence.Capital(sentence.State(d)), escapeText(sentence.Answer(d, &supported[0])))
 		savings := 0
 		for _, v := range supported {
-			line := "- **" + formatCode(v.Cause) + "** " + escapeText(v.Title)
+			line := "- **" + formatCode(v.Cause) + "** " + escapeText(sentence.Title(d, &v))
 			if v.Subject != "" && sentence.Several(d) {
 				line += " (" + escapeText(v.Subject) + ")"
 			}
@@ -175,11 +176,12 @@ func (p *page) writeCause(v *diagnose.Verdict) {
 			p.writeLinef("\n%s\n%s\n%s", fence, strings.TrimRight(f.Code, "\n"), fence)
 		}
 	}
-	if len(v.Prediction) == 0 {
+	predicted := slices.DeleteFunc(slices.Clone(v.Prediction), func(x diagnose.Prediction) bool { return !sentence.Noticed(&x) })
+	if len(predicted) == 0 {
 		return
 	}
 	p.writeLinef("\n| metric | now | then | range |\n|---|---:|---:|---:|")
-	for _, x := range v.Prediction {
+	for _, x := range predicted {
 		r := ""
 		if x.Low != nil && x.High != nil {
 			r = units.Of(*x.Low, x.Unit) + " – " + units.Of(*x.High, x.Unit)

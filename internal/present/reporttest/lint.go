@@ -5,6 +5,7 @@ package reporttest
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/diagnose"
@@ -78,8 +79,18 @@ func Terminal(text string) (wrong []string) {
 	if strings.Contains(text, "NOTHING WRONG") && strings.Contains(text, "not judged") {
 		wrong = append(wrong, "what is healthy is told beside what is not judged")
 	}
+	if share := slowShare.FindStringSubmatch(text); share != nil && (strings.Contains(text, "NOTHING WRONG") || strings.Contains(text, "Healthy")) {
+		if p, err := strconv.ParseFloat(share[1], 64); err == nil && p >= manySlow {
+			wrong = append(wrong, "it is healthy with "+share[1]+" % slow requests")
+		}
+	}
 	return append(wrong, Text(text)...)
 }
+
+// slowShare is the first percentage in the section of slow requests; manySlow is the one from which a service is not healthy.
+var slowShare = regexp.MustCompile(`(?ms)^SLOW {2,}(?:[^\n]|\n {2,})*?(?:· |\n +)(\d[\d.]*) %`)
+
+const manySlow = 25
 
 // Markdown returns what is wrong with a report in Markdown.
 func Markdown(text string) (wrong []string) {

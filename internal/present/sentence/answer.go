@@ -36,6 +36,8 @@ var noticeable = check.Noticeable.Value / float64(time.Millisecond)
 // median or a 99th percentile that people notice keeps the service from being called healthy.
 func wellState(d *diagnose.Diagnosis) string {
 	switch r := d.Requests; {
+	case r != nil && manySlow(r):
+		return "no cause stands out"
 	case r == nil || r.SlowRule != ledger.RuleFloor:
 	case usuallyLong(r):
 		return "no slower than usual"
@@ -43,6 +45,16 @@ func wellState(d *diagnose.Diagnosis) string {
 		return "no cause stands out"
 	}
 	return "nothing wrong"
+}
+
+// manySlow says whether so many requests are slow by their own rule that the service is not called healthy, however short
+// they are.
+func manySlow(r *diagnose.Requests) bool {
+	of := r.LedgerCount
+	if !isLedgerElsewhere(r) {
+		of = r.Count
+	}
+	return r.Slow > 0 && float64(r.Slow) >= dominant*float64(of)
 }
 
 // usuallyLong says whether half of the requests take long enough to be noticed while no objective
@@ -134,10 +146,30 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	if part, _, high, _ := shareOf(d, v); part < next && high < dominant {
 		return when + title + " So far it accounts for almost none of the slow time."
 	}
+	return when + SlowPart(d.Requests) + " " + claim(title, share, interval)
+}
+
+// ofSlow is the share of slow time that a title ends its first sentence with.
+var ofSlow = regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in )`)
+
+// Claim is the title of a cause with the share of the slow time that it accounts for.
+func Claim(title, share string) string { return claim(title, share, "") }
+
+// claim says which share of the slow time a cause accounts for, and the title. Where the title has the share that is spent at a
+// place and it is another one, it says which share is which.
+func claim(title, share, interval string) string {
 	if interval != "" {
 		interval = " (" + interval + ")"
 	}
-	return when + SlowPart(d.Requests) + " " + share + " of the slow time" + interval + ": " + title
+	spent := ofSlow.FindStringSubmatch(title)
+	if spent == nil {
+		return share + " of the slow time" + interval + ": " + title
+	}
+	title = withoutShare(title, spent)
+	if spent[1] == share {
+		return share + " of the slow time" + interval + ": " + title
+	}
+	return spent[1] + " of the slow time: " + title + " Without that, " + share + interval + " of it would be gone."
 }
 
 // next is a negligible share of the slow time: a cause with less does not explain slow requests, whatever else it
@@ -200,7 +232,24 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	case interval != "":
 		interval = " (" + interval + ")"
 	}
+	if spent := ofSlow.FindStringSubmatch(v.Title); spent != nil && spent[1] != share { // the title has what is spent there
+		return "Without it, " + share + " of the slow time" + interval + " would be gone: " + formatSaved(d, v) + "."
+	}
 	return "Accounts for " + share + " of the slow time" + interval + ": " + formatSaved(d, v) + "."
+}
+
+// Title is the title of a cause without the share of the slow time that Cost tells.
+func Title(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	spent := ofSlow.FindStringSubmatch(v.Title)
+	if share, _ := Share(d, v); v.Saves == nil || spent == nil || spent[1] != share {
+		return v.Title
+	}
+	return withoutShare(v.Title, spent)
+}
+
+// withoutShare returns a title without the share that was found in it.
+func withoutShare(title string, spent []string) string {
+	return strings.Replace(title, spent[0], strings.Replace(spent[2], " passes", "", 1), 1)
 }
 
 // Amount returns what a cause costs where its share was already told: "1.49 s of 1.92 s slow

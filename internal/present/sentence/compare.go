@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/operate/compare"
 )
 
@@ -30,7 +31,11 @@ func Compared(c *compare.Comparison) string {
 	if lead.Result == compare.Unclear && lead.Why != "" {
 		s += " (" + lead.Why + ")"
 	}
-	if lead.Allowed != nil {
+	switch {
+	case lead.Allowed == nil:
+	case lead.Result == compare.Unclear && *lead.Allowed > mostAllowed:
+		s += "; " + formatRunCount(c.Pairs)
+	default:
 		s += fmt.Sprintf("; %s, so a difference between runs of up to %s was allowed for", formatRunCount(c.Pairs), units.Percent(*lead.Allowed))
 	}
 	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(count[compare.Improved]), formatCountOrNone(count[compare.Regressed]))
@@ -39,6 +44,70 @@ func Compared(c *compare.Comparison) string {
 	}
 	return s + "."
 }
+
+// mostAllowed is the largest difference between runs that is written as a figure where nothing was decided; beyond it runs are too
+// noisy, which the reason says.
+const mostAllowed = 1
+
+// HostChange says that the host was busier in one of the runs, which alone can explain a difference; "" if it was not.
+func HostChange(c *compare.Comparison) string {
+	const large = .2 // of the time, or of the host's CPUs
+	if m, ok := c.Of("cpu_pressure"); ok && m.Before != nil && m.After != nil && math.Abs(*m.After-*m.Before) >= large {
+		return "The host was " + busier(*m.After > *m.Before) + " after the change: CPU pressure " + Both(&m) + "."
+	}
+	if b, a := c.Loads.Before.Others, c.Loads.After.Others; b != nil && a != nil && math.Abs(*a-*b) >= large {
+		return "The host was " + busier(*a > *b) + " after the change: other processes used " + units.Percent(*b) + " → " + units.Percent(*a) + " of its CPUs."
+	}
+	return ""
+}
+
+func busier(more bool) string {
+	if more {
+		return "busier"
+	}
+	return "less busy"
+}
+
+// CauseChanged returns the verdicts about a cause: "found → ruled out".
+func CauseChanged(x *compare.CauseChange) string {
+	return causeState(x.Before) + " → " + causeState(x.After)
+}
+
+func causeState(verdict *string) string {
+	switch {
+	case verdict == nil:
+		return "not asked"
+	case *verdict == check.Supported:
+		return "found"
+	}
+	return Outcome(*verdict)
+}
+
+// CauseFigures returns the figures that decided a cause, one sentence for each side that was asked for it.
+func CauseFigures(x *compare.CauseChange) (sides []string) {
+	if x.BeforeSummary != "" {
+		sides = append(sides, "before: "+x.BeforeSummary)
+	}
+	if x.AfterSummary != "" {
+		sides = append(sides, "after: "+x.AfterSummary)
+	}
+	return sides
+}
+
+// CauseLines returns what the diagnoses of both sides say about causes, a line for each cause; none if they were not made.
+func CauseLines(c *compare.Comparison) (lines []string) {
+	for i := range c.Causes {
+		x := &c.Causes[i]
+		lines = append(lines, strings.Join(append([]string{x.Cause + "  " + CauseChanged(x)}, CauseFigures(x)...), " · "))
+	}
+	if c.Diagnosed && len(lines) == 0 {
+		lines = []string{NoCauses}
+	}
+	return lines
+}
+
+// NoCauses is said where both runs were diagnosed and no cause was named.
+const NoCauses = "no cause found before or after"
 
 // formatRunCount says how many runs of each side decided.
 func formatRunCount(pairs int) string {
@@ -98,7 +167,7 @@ func Both(m *compare.Result) string { return units.Change(m.Before, m.After, nil
 // before.
 func Changed(m *compare.Result) string {
 	if m.Change == nil {
-		return ""
+		return formatDifference(m.DifferenceLow, m.DifferenceHigh, m.Unit)
 	}
 	s := formatChange(*m.Change)
 	if !strings.HasPrefix(s, "×") {
@@ -110,6 +179,22 @@ func Changed(m *compare.Result) string {
 		s += " (from " + formatChange(*m.Low) + ")"
 	}
 	return s
+}
+
+// formatDifference returns the interval of a difference, "difference +3.1 to +5.3 %", where there was nothing before; "" if it is
+// unknown or none.
+func formatDifference(low, high *float64, unit string) string {
+	if low == nil || high == nil || *low == 0 && *high == 0 {
+		return ""
+	}
+	factor, name := units.Scale(unit, max(math.Abs(*low), math.Abs(*high)))
+	signed := func(v float64) string {
+		if v > 0 {
+			return "+" + units.Num(v*factor)
+		}
+		return units.Num(v * factor)
+	}
+	return strings.TrimSpace("difference " + signed(*low) + " to " + signed(*high) + " " + name)
 }
 
 // formatChange returns a change with its sign: whole per cents, tenths where they matter; from ten
@@ -131,11 +216,18 @@ func formatChange(v float64) string {
 	return s
 }
 
+// braces restores the braces of a pattern in a URL, which captures of earlier versions have escaped.
+var braces = strings.NewReplacer("%7B", "{", "%7D", "}")
+
+// latencyFrom says whose latencies a side's p50 and p99 are.
+var latencyFrom = map[string]string{"intended": "latency seen by the client, from when a request was due", "send": "latency seen by the client, from when a request was sent",
+	"server": "latency seen at the service"}
+
 // Side returns the load of one side's runs, in words.
 func Side(s *compare.Side) []string {
 	items := []string{units.Plural(len(s.Runs), "run")}
 	if s.URL != "" {
-		items = append(items, s.URL)
+		items = append(items, braces.Replace(s.URL))
 	}
 	switch {
 	case s.Mode == "closed" && s.Connections != nil:
@@ -151,6 +243,9 @@ func Side(s *compare.Side) []string {
 	}
 	if s.DurationS != nil {
 		items = append(items, units.Time(*s.DurationS*1e9))
+	}
+	if from := latencyFrom[s.LatencyFrom]; from != "" {
+		items = append(items, from)
 	}
 	if s.Errors != nil {
 		if *s.Errors == 0 {

@@ -65,6 +65,9 @@ func Window(w diagnose.Window) string {
 		if w.Duration == nil {
 			return ""
 		}
+		if *w.Duration < 1e-6 { // one moment, such as that of a single message
+			return "time of day unknown"
+		}
 		return units.Time(*w.Duration*1e9) + ", time of day unknown"
 	}
 	clock := "15:04:05"
@@ -104,6 +107,11 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 				some += " took too long"
 			}
 			switch {
+			case d.Outcome == diagnose.NothingFound && manySlow(r):
+				if r.SlowThresholdMs == nil {
+					some = strings.TrimSuffix(some, " took too long") + " took at least 3 times as long as the quickest of their route"
+				}
+				some += "; no cause stands out"
 			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
 				// By that rule some requests are always slow, which is no headline for a healthy service.
 				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", and no cause stands out"
@@ -116,7 +124,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 				some += "; none of the causes checked explains it"
 			}
 			s = append(s, some+".")
-			if d.Outcome == diagnose.NothingFound && (usuallyLong(r) || longTail(r)) {
+			if d.Outcome == diagnose.NothingFound && (usuallyLong(r) || longTail(r) || manySlow(r)) {
 				s = append(s, askForObjective)
 			}
 		case d.Outcome == diagnose.NothingFound && usuallyLong(r):
@@ -132,6 +140,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			s = append(s, "No request was slow.")
 		}
 	}
+	if streams := Streams(d); streams != "" && d.Outcome == diagnose.NotExplained {
+		s = append(s, Capital(streams)+".")
+	}
 	if most, seen := largestMechanisms(d); most != "" && (d.Outcome == diagnose.NotExplained || seen && d.Outcome == diagnose.NotJudged) {
 		s = append(s, "Most of that time: "+most+".")
 	}
@@ -146,7 +157,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, units.Plural(r.Apart, "slow request")+" happened outside the recording and cannot be explained: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
-		if Healthy(d) { // no slow request was slow enough to be noticed
+		if d.Outcome == diagnose.NothingFound { // no slow request was slow enough to be noticed
 			s = append(s, units.Count(r.Outside)+" more happened outside the traced time, as short as these.")
 		} else {
 			s = append(s, units.Plural(r.Outside, "more slow request")+" happened outside the traced time: record again while it is slow.")
@@ -182,6 +193,17 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	return strings.Join(s, " ")
 }
 
+// Streams returns the warning that long-lived streams are not counted, "" where there are none: requests that last as long as a
+// client listens may be slow by design.
+func Streams(d *diagnose.Diagnosis) string {
+	for _, w := range d.Warnings {
+		if strings.HasPrefix(w.Text, "not counted: streams") {
+			return w.Text
+		}
+	}
+	return ""
+}
+
 // askForObjective is the advice where all requests take equally long.
 const askForObjective = "Whether that is too long, only an objective tells: set --slo."
 
@@ -194,8 +216,10 @@ func formatHostFigures(all []diagnose.Evidence) string {
 	return strings.Join(items, "; ")
 }
 
-// Healthy says whether the evidence was sufficient and nothing was found.
-func Healthy(d *diagnose.Diagnosis) bool { return d.Outcome == diagnose.NothingFound }
+// Healthy says whether the evidence was sufficient, nothing was found, and hardly any request was slow.
+func Healthy(d *diagnose.Diagnosis) bool {
+	return d.Outcome == diagnose.NothingFound && (d.Requests == nil || !manySlow(d.Requests))
+}
 
 // largestMechanisms lists what most slow time went into: "unobserved 62 %, own work 21 %", and
 // says whether the largest part was observed.

@@ -14,6 +14,9 @@ func Since(d *diagnose.Diagnosis) string {
 		return ""
 	}
 	o := requestOnset(d)
+	if o != nil && o.Bursts != nil {
+		return formatBursts(o.Bursts)
+	}
 	if !Begins(d) {
 		text := "throughout the recording"
 		if d.Window.Start != nil {
@@ -28,10 +31,19 @@ func Since(d *diagnose.Diagnosis) string {
 	return text + ": " + units.Percent(o.Since) + " of requests slow from then on, " + units.Percent(o.Before) + " before"
 }
 
+// formatBursts says when requests were slow that are slow in bursts.
+func formatBursts(b *diagnose.Bursts) string {
+	text := "in " + units.Count(b.Count) + " bursts of " + units.Time(b.LastS*1e9)
+	if b.EveryS != nil {
+		text += ", every " + units.Time(*b.EveryS*1e9)
+	}
+	return text + ": " + units.Percent(b.Slow) + " of requests slow in them, " + units.Percent(b.Between) + " between"
+}
+
 // Begins says whether the evidence shows when requests become slow.
 func Begins(d *diagnose.Diagnosis) bool {
 	o := requestOnset(d)
-	return o != nil && o.Within
+	return o != nil && (o.Within || o.Bursts != nil)
 }
 
 func requestOnset(d *diagnose.Diagnosis) *diagnose.Onset {
@@ -43,9 +55,8 @@ func requestOnset(d *diagnose.Diagnosis) *diagnose.Onset {
 
 // More says where one slow request is shown, and where a program finds everything.
 func More(d *diagnose.Diagnosis) []string {
-	first := "timeline and figures: -o report.html"
 	if r := d.Requests; r != nil && r.Slow > 0 {
-		first = "one slow request: -o report.html"
+		return []string{"one slow request: unstall explain FILE", "a page: -o report.html"}
 	}
-	return []string{first, "as JSON: --format json"}
+	return []string{"timeline and figures: -o report.html", "as JSON: --format json"}
 }

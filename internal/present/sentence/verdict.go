@@ -1,6 +1,7 @@
 package sentence
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -125,12 +126,17 @@ func Origin(evidence []diagnose.Evidence) string {
 func Predictions(v *diagnose.Verdict, fix int) []string {
 	var items []string
 	for _, x := range v.Prediction {
-		if of := x.Fix; of == nil && fix != 0 || of != nil && *of != fix {
+		if of := x.Fix; of == nil && fix != 0 || of != nil && *of != fix || !Noticed(&x) {
 			continue
 		}
 		items = append(items, x.Metric+" "+units.Change(x.Now, x.Then, x.Low, x.High, x.Unit))
 	}
 	return items
+}
+
+// Noticed says whether a prediction changes its figure by so much that it is worth telling.
+func Noticed(x *diagnose.Prediction) bool {
+	return x.Now == nil || x.Then == nil || math.IsInf(*x.Now, 0) || !(math.Abs(*x.Then-*x.Now) <= alike*math.Abs(*x.Now)) // NaN is unknown
 }
 
 // Open is a group of causes that could not be judged because the same evidence is missing.

@@ -20,6 +20,7 @@ type Comparison struct {
 	Figure    string
 	Relation  string // "≥" or "<"
 	Threshold string
+	From      string // where the figure is from, "" unknown
 	Why       string
 	Source    string
 	Margin    string // [Margin]
@@ -53,7 +54,7 @@ func Steps(v *diagnose.Verdict) (out []Step) {
 
 func newComparison(cause string, x *check.Compared) Comparison {
 	of := check.Threshold{Unit: x.Unit}
-	c := Comparison{Name: x.Name, Relation: "<", Threshold: of.Of(x.Threshold), Why: x.Of.Why, Source: x.Of.Source, Margin: Margin(cause, x.Of)}
+	c := Comparison{Name: x.Name, Relation: "<", Threshold: of.Of(x.Threshold), From: x.Origin, Why: x.Of.Why, Source: x.Of.Source, Margin: Margin(cause, x.Of)}
 	switch {
 	case x.Figure == nil:
 		c.Figure, c.Relation = "unknown", "/"

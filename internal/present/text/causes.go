@@ -65,17 +65,22 @@ func (p *page) writeFixes(v *diagnose.Verdict, label string, first bool) {
 	if first {
 		most = p.at.fixes
 	}
-	shown := v.Fix[:p.shownCount(len(v.Fix), most)]
+	n := p.shownCount(len(v.Fix), most)
 	if !first && p.at.short {
-		shown = v.Fix[:min(len(v.Fix), most)]
+		n = min(len(v.Fix), most)
 	}
+	shown := chooseFixes(v.Fix, n)
 	var lines []string
-	for i, f := range shown {
-		if i > 0 && p.at.short {
-			lines = append(lines, p.wrapOrShorten("or "+strings.Trim(f.Setting+": "+strings.TrimPrefix(f.Text, "or "), ": "), indent, true)...)
+	for k, i := range shown {
+		f := v.Fix[i]
+		if k == 0 || p.at.short { // the line begins with it
+			f.Text = strings.TrimPrefix(strings.TrimPrefix(f.Text, "or, "), "or ")
+		}
+		if k > 0 && p.at.short {
+			lines = append(lines, p.wrapOrShorten("or "+strings.Trim(f.Setting+": "+f.Text, ": "), indent, true)...)
 			continue
 		}
-		if i > 0 {
+		if k > 0 {
 			lines = append(lines, "or")
 		}
 		if f.Setting != "" {
@@ -102,6 +107,20 @@ func (p *page) writeFixes(v *diagnose.Verdict, label string, first bool) {
 	p.writeBlock(label, bold, indent, lines)
 }
 
+// chooseFixes returns the places of n fixes in their order: if not all are shown, those that say where in the code, or which
+// setting, come before those that do not.
+func chooseFixes(all []diagnose.Fix, n int) (shown []int) {
+	for _, placed := range []bool{true, false} {
+		for i, f := range all {
+			if (f.Code != "" || f.Setting != "") == placed && len(shown) < n {
+				shown = append(shown, i)
+			}
+		}
+	}
+	slices.Sort(shown)
+	return shown
+}
+
 // ruledOut writes the causes that were ruled out, those with a figure first.
 func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	var with, without []diagnose.Verdict
@@ -122,7 +141,7 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	var lines []string
 	for _, v := range all {
 		id := p.cleanText(v.Cause)
-		for i, l := range p.wrapOrShorten(p.shortenSources(v.Summary), labels+column, p.at.short) {
+		for i, l := range p.wrapOrShorten(p.shortenSources(v.Summary), labels+column, p.at.brief) {
 			if i > 0 {
 				id = ""
 			}
@@ -155,7 +174,7 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	for _, g := range sentence.NotSeen(verdicts) {
 		text := strings.Join(g.Causes, ", ")
 		switch {
-		case g.Summary != "" && p.at.short && len(g.Causes) > 2: // the reason comes first, as the line is cut
+		case g.Summary != "" && p.at.brief && len(g.Causes) > 2: // the reason comes first, as the line is cut
 			text = g.Summary + ": " + text
 		case g.Summary != "":
 			text += ": " + g.Summary
@@ -172,12 +191,12 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	shown := p.shownCount(len(says), p.at.unseen)
 	var lines []string
 	for _, s := range says[:shown] {
-		lines = append(lines, p.wrapOrShorten(s, indent, p.at.short)...)
+		lines = append(lines, p.wrapOrShorten(s, indent, p.at.brief)...)
 	}
 	left := len(says) - shown
 	for _, n := range do[:min(len(do), p.at.commands)] {
 		if n.What != "" {
-			lines = append(lines, p.wrapOrShorten(n.What+":", indent, p.at.short)...)
+			lines = append(lines, p.wrapOrShorten(n.What+":", indent, p.at.brief)...)
 		}
 		lines = append(lines, "  "+p.applyStyle(advice, p.cleanText(n.Command))) // on one line, so that it can be copied
 	}
@@ -190,7 +209,7 @@ func (p *page) writeWarnings(warnings []diagnose.Warning) {
 	var lines []string
 	shown := p.shownCount(len(warnings), p.at.warnings)
 	for _, w := range warnings[:shown] {
-		lines = append(lines, p.wrapOrShorten(p.shortenSources(formatWarning(w.Text, w.Count, w.Origin)), indent, p.at.shorter)...)
+		lines = append(lines, p.wrapOrShorten(p.shortenSources(formatWarning(w.Text, w.Count, w.Origin)), indent, p.at.brief)...)
 	}
 	lines = append(lines, p.moreLine(len(warnings)-shown)...)
 	p.writeBlock("WARNINGS", bold, indent, lines)

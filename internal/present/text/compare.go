@@ -18,7 +18,13 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison) error {
 	for _, l := range p.wrapText(sentence.Compared(c), 0) {
 		p.writeLine(p.applyStyle(verdictStyle(c), l))
 	}
+	if busier := sentence.HostChange(c); busier != "" {
+		for _, l := range p.wrapText(busier, 0) {
+			p.writeLine(l)
+		}
+	}
 	p.writeBlank()
+	p.writeCauseChanges(c)
 	p.writeMetrics(c)
 	p.writeBlank()
 	p.writeBlock("BEFORE", bold, labels, append(p.wrapText(c.Before, labels), p.flowItems(sentence.Side(&c.Loads.Before), labels)...))
@@ -39,6 +45,28 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison) error {
 	p.writeBlock("WARNINGS", bold, labels, lines)
 	_, err := io.WriteString(w, strings.TrimRight(p.out.String(), "\n")+"\n")
 	return err
+}
+
+// writeCauseChanges writes the causes that either run's diagnosis names, before → after.
+func (p *page) writeCauseChanges(c *compare.Comparison) {
+	if !c.Diagnosed {
+		return
+	}
+	var lines []string
+	for i := range c.Causes {
+		x := &c.Causes[i]
+		lines = append(lines, p.wrapText(x.Cause+"  "+sentence.CauseChanged(x), labels)...)
+		for _, figure := range sentence.CauseFigures(x) {
+			for _, l := range p.wrapText(figure, labels+2) {
+				lines = append(lines, "  "+l)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{sentence.NoCauses}
+	}
+	p.writeBlock("CAUSES", bold, labels, lines)
+	p.writeBlank()
 }
 
 // verdictStyle returns red for a comparison that fails, green for one that improved.

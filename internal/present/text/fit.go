@@ -29,6 +29,8 @@ type limits struct {
 	commands int // that would show what was not seen
 	warnings int
 	sources  int  // lines of them
+	measured bool // of a load generator only what it measured, not how
+	brief    bool // one line for each cause that is ruled out, each warning, and what was not seen
 	short    bool // one line for each item that is not about the first cause
 	shorter  bool // one line also for each figure of the first cause
 	tight    bool // no empty lines between the proofs, and nothing on what the fixes of other causes would do
@@ -40,31 +42,37 @@ var everything = limits{evidence: math.MaxInt, beside: math.MaxInt, fixes: math.
 // usual are the limits of a report that fits the screen with them.
 var usual = limits{evidence: 6, beside: 6, fixes: 4, others: 4, ledger: 9, routes: 5, threads: topGroups, ruledOut: 8, unseen: 5, commands: 4, warnings: 4, sources: 4}
 
-// less are the steps that shorten a report until it fits: what says least about the cause goes first.
+// less are the steps that shorten a report until it fits: what says least about the cause goes first. Ruled-out causes and
+// warnings go before the words of why and of the fixes.
 var less = []func(*limits){
-	func(l *limits) { l.short = true },
+	func(l *limits) { l.brief = true },
 	func(l *limits) { l.threads, l.commands, l.sources = 2, 2, 3 },
 	func(l *limits) { l.ruledOut, l.unseen = 6, 4 },
-	func(l *limits) { l.beside, l.others = 4, 2 },
 	func(l *limits) { l.threads, l.sources = 1, 2 },
 	func(l *limits) { l.ruledOut, l.unseen, l.warnings = 5, 3, 2 },
-	func(l *limits) { l.beside, l.others = 3, 1 },
-	func(l *limits) { l.fixes, l.ledger = 3, 8 },
-	func(l *limits) { l.ruledOut, l.commands = 4, 1 },
-	func(l *limits) { l.threads, l.beside = 0, 2 },
+	func(l *limits) { l.ledger, l.commands = 8, 1 },
+	func(l *limits) { l.ruledOut, l.beside, l.others = 4, 4, 3 },
 	func(l *limits) { l.unseen, l.routes = 2, 4 },
-	func(l *limits) { l.ruledOut, l.fixes = 3, 2 },
-	func(l *limits) { l.ledger, l.warnings = 7, 1 },
-	func(l *limits) { l.beside, l.sources = 1, 1 },
-	func(l *limits) { l.evidence, l.ledger = 5, 6 },
+	func(l *limits) { l.ruledOut, l.warnings = 3, 1 },
+	func(l *limits) { l.threads, l.ledger = 0, 7 },
 	func(l *limits) { l.ruledOut, l.unseen = 2, 1 },
-	func(l *limits) { l.shorter = true },
-	func(l *limits) { l.routes, l.ledger = 3, 5 },
-	func(l *limits) { l.fixes, l.ruledOut = 1, 1 },
+	func(l *limits) { l.beside, l.sources = 3, 1 },
+	func(l *limits) { l.ledger, l.others = 6, 2 },
+	func(l *limits) { l.routes, l.ruledOut = 3, 1 },
+	func(l *limits) { l.measured = true },
 	func(l *limits) { l.commands = 0 },
-	func(l *limits) { l.evidence, l.ledger = 4, 4 },
-	func(l *limits) { l.evidence = 3 },
+	func(l *limits) { l.ledger, l.beside = 5, 2 },
+	func(l *limits) { l.fixes = 3 },
+	func(l *limits) { l.evidence = 5 },
+	func(l *limits) { l.short = true },
+	func(l *limits) { l.others, l.beside = 1, 1 },
 	func(l *limits) { l.tight = true },
+	func(l *limits) { l.fixes, l.ledger = 2, 4 },
+	func(l *limits) { l.evidence = 4 },
+	func(l *limits) { l.evidence = 3 },
+	func(l *limits) { l.fixes = 1 },
+	func(l *limits) { l.shorter = true },
+	func(l *limits) { l.evidence, l.routes = 2, 2 },
 }
 
 // renderFitted renders a page that fits the screen, or the shortest there is; with Verbose all of
@@ -74,15 +82,40 @@ func (o Options) renderFitted(render func(*page)) string {
 	if o.Verbose {
 		at = everything
 	}
-	for i := 0; ; i++ {
-		p := &page{Options: o, at: at}
-		render(p)
-		out := strings.TrimRight(p.out.String(), "\n") + "\n"
-		if o.Verbose || i == len(less) || strings.Count(out, "\n") <= most {
-			return out
-		}
-		less[i](&at)
+	out := o.renderWithin(at, render)
+	steps := 0
+	for !o.Verbose && steps < len(less) && strings.Count(out, "\n") > most {
+		less[steps](&at)
+		steps++
+		out = o.renderWithin(at, render)
 	}
+	// A step may save more lines than were missing: steps before it that fit, too, are not taken.
+	skipped := make(map[int]bool)
+	for skip := steps - 2; skip >= 0 && strings.Count(out, "\n") < most; skip-- {
+		at, skipped[skip] = usual, true
+		for i := range steps {
+			if !skipped[i] {
+				less[i](&at)
+			}
+		}
+		if longer := o.renderWithin(at, render); strings.Count(longer, "\n") <= most {
+			out = longer
+		} else {
+			delete(skipped, skip)
+		}
+	}
+	return out
+}
+
+// renderWithin renders a page that shows no more than the limits.
+func (o Options) renderWithin(at limits, render func(*page)) string {
+	p := &page{Options: o, at: at, cited: make(map[string]bool)}
+	render(p)
+	if len(p.cited) > 0 { // again, as the files that are cited are known now
+		p = &page{Options: o, at: at, cited: p.cited}
+		render(p)
+	}
+	return strings.TrimRight(p.out.String(), "\n") + "\n"
 }
 
 // wrapOrShorten breaks a text into lines or, with one, shortens it to one line: first it drops
@@ -113,6 +146,9 @@ func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
 		}
 		tail := dots + " " + head[n-1] + " " + object
 		return []string{strings.TrimRight(strings.Join(p.fitWords(head[:n-1], room-textWidth(tail)), " "), " ,;:(") + tail}
+	}
+	for len(head) > 1 && (links[strings.ToLower(head[len(head)-1])] || head[len(head)-1] == "as") { // what they lead to is gone
+		head = head[:len(head)-1]
 	}
 	return []string{strings.TrimRight(strings.Join(head, " "), " ,;:(") + dots}
 }
@@ -174,6 +210,7 @@ func (p *page) shortenSources(text string) string {
 	for _, s := range p.sources {
 		base := path.Base(s.name)
 		if before, ok := strings.CutSuffix(text, " ["+base+"]"); ok && s.number != "" {
+			p.cite(s.number)
 			text = before + " [" + s.number + "]"
 		}
 		if base != s.name && !slices.ContainsFunc(p.sources, func(o source) bool { return o.name != s.name && path.Base(o.name) == base }) {

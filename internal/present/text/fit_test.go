@@ -35,6 +35,24 @@ func TestFitted(t *testing.T) {
 	}
 }
 
+// A step that saves many lines makes up for smaller ones before it, which are then not taken.
+func TestStepsThatWereNotNeeded(t *testing.T) {
+	out := Options{Width: 80}.renderFitted(func(p *page) {
+		for range p.at.commands {
+			p.writeLine("command")
+		}
+		if !p.at.short {
+			p.writeLine(strings.Repeat("long\n", 20))
+		}
+		for range 41 {
+			p.writeLine("always")
+		}
+	})
+	if n := strings.Count(out, "command"); n != 4 || strings.Contains(out, "long") {
+		t.Errorf("%d commands, want 4:\n%s", n, out)
+	}
+}
+
 func TestTold(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -42,9 +60,9 @@ func TestTold(t *testing.T) {
 	}{
 		{"short enough", "short enough", false},
 		{"let faults take a huge page, only where one is free", "let faults take a huge page, only…", false},
-		{"let faults take a huge page in time, only where one is free", "let faults take a huge page in…", false},
+		{"let faults take a huge page in time, only where one is free", "let faults take a huge page…", false},
 		{"let faults take a huge page, only where one is free", "let faults take a huge page...", true},
-		{"a word that is longer than " + strings.Repeat("x", 60), "a word that is longer than…", false},
+		{"a word that is longer than " + strings.Repeat("x", 60), "a word that is longer…", false},
 		{"41 of 60 requests blocked at com.example.shop.store.Cache.get and more", "41 of 60… at …store.Cache.get", false},
 		{"60 requests waited (of 4,711 in all) for it", "60 requests waited for it", false},
 	} {

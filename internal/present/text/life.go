@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -12,6 +13,12 @@ import (
 
 // LifeStates is how many states of a request a screenful of ten lines has room for.
 const LifeStates = 5
+
+// leastTold: a state of one part in so many of a request's time is told with whole lines.
+const leastTold = 10
+
+// importPath is the path of a Go package before its name: that of a host and what follows.
+var importPath = regexp.MustCompile(`\b[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:[\w.~-]+/)*?([\w-]+(?:/v\d+)?\.[\w(])`)
 
 // Life renders what one request spent its time on: which request it was, then its states in order,
 // then the sums.
@@ -29,30 +36,28 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 		columns[0], columns[1], columns[2] = max(columns[0], textWidth(starts[i])), max(columns[1], textWidth(times[i])), max(columns[2], textWidth(titles[i]))
 	}
 	columns[2] = min(columns[2], p.Width*2/5)
-	longest := 0
-	for i := range l.States {
-		if l.States[i].Dur > l.States[longest].Dur {
-			longest = i
-		}
-	}
 	for i := range l.States {
 		lead := "  " + padLeft(starts[i], columns[0]) + "  " + padLeft(times[i], columns[1]) + "  "
-		text := titles[i]
-		if note := stateNote(l, &l.States[i]); note != "" {
-			title := p.wrapOrShorten(text, p.Width-max(20, columns[2]), true)[0]
-			lead, text = lead+padRight(title, columns[2])+"  ", note
+		indent := textWidth(lead)
+		note := p.cleanText(stateNote(l, &l.States[i]))
+		if !p.Verbose {
+			note = importPath.ReplaceAllString(note, "$1")
 		}
-		lines := p.wrapText(text, textWidth(lead))
-		switch {
-		case p.Verbose:
-		case i == longest && len(lines) > 1: // what took most of the time may say more
-			lines = append(lines[:1], p.wrapOrShorten(strings.Join(lines[1:], " "), textWidth(lead), true)...)
+		lines := p.foldText(titles[i], indent)
+		switch beside := indent + columns[2] + 2; {
+		case note == "":
+		case textWidth(titles[i]) <= columns[2] && textWidth(note) <= p.Width-beside:
+			lines = []string{padRight(titles[i], columns[2]) + "  " + note}
+		case p.Verbose || l.States[i].Dur*leastTold >= l.Latency:
+			for _, line := range p.foldText(note, indent+2) {
+				lines = append(lines, "  "+line)
+			}
 		default:
-			lines = p.wrapOrShorten(text, textWidth(lead), true)
+			lines = p.wrapOrShorten(titles[i]+": "+note, indent, true)
 		}
 		for n, line := range lines {
 			if n > 0 {
-				lead = strings.Repeat(" ", textWidth(lead))
+				lead = strings.Repeat(" ", indent)
 			}
 			p.writeLine(lead + line)
 		}
@@ -79,7 +84,7 @@ func (p *page) lifeHead(l *timeline.Life) {
 	if l.Outcome != "ok" && l.Outcome != "" {
 		items = append(items, l.Outcome)
 	}
-	for i, line := range p.flowItems(items, 0) {
+	for i, line := range p.foldLines(p.flowItems(items, 0), 0) {
 		if i == 0 {
 			line = p.applyStyle(bold, line)
 		}
@@ -100,7 +105,7 @@ func (p *page) lifeHead(l *timeline.Life) {
 	if !l.Followed {
 		about = append(about, "its own states were not observed: what is known of its process at that time")
 	}
-	for _, line := range p.flowItems(about, 2) {
+	for _, line := range p.foldLines(p.flowItems(about, 2), 2) {
 		p.writeLine("  " + p.applyStyle(dim, line))
 	}
 }
@@ -113,7 +118,7 @@ func (p *page) lifeSums(l *timeline.Life) {
 			items = append(items, units.Percent(part)+" "+c.Title)
 		}
 	}
-	lines := p.flowItems(items, 2)
+	lines := p.foldLines(p.flowItems(items, 2), 2)
 	if !p.Verbose && len(lines) > 1 {
 		lines = lines[:1]
 	}
@@ -141,8 +146,10 @@ func stateNote(l *timeline.Life, s *timeline.State) string {
 		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it
 			parts = append(parts, "CPUs: "+holder)
 		}
-	} else if holder != "" {
+	} else if strings.ContainsAny(holder, "0123456789") {
 		parts = append(parts, "held by "+holder)
+	} else if holder != "" { // what it does is known, not which it is
+		parts = append(parts, "its holder: "+holder)
 	}
 	if s.Where != "" {
 		parts = append(parts, "in "+s.Where)

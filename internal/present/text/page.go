@@ -22,7 +22,8 @@ const (
 type page struct {
 	Options
 	out     strings.Builder
-	sources []source // what origins are in
+	sources []source        // what origins are in
+	cited   map[string]bool // numbers of the sources that the report refers to
 	at      limits
 }
 
@@ -37,6 +38,7 @@ func (p *page) shortenOrigin(o string) string {
 		switch {
 		case !ok || rest != "" && rest[0] != ':':
 		case s.number != "":
+			p.cite(s.number)
 			return "[" + s.number + rest + "]"
 		case rest != "":
 			return "[line " + rest[1:] + "]"
@@ -45,6 +47,13 @@ func (p *page) shortenOrigin(o string) string {
 		}
 	}
 	return "[" + o + "]"
+}
+
+// cite notes that the report refers to a source by its number.
+func (p *page) cite(number string) {
+	if p.cited != nil {
+		p.cited[number] = true
+	}
 }
 
 // ascii is what stands for the characters the report uses.
@@ -124,6 +133,32 @@ func (p *page) wrapText(text string, indent int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// foldText is wrapText with words that are longer than a line broken where their parts begin.
+func (p *page) foldText(text string, indent int) []string {
+	return p.foldLines(p.wrapText(text, indent), indent)
+}
+
+// foldLines breaks lines that are longer than the page: words of a path or a name.
+func (p *page) foldLines(lines []string, indent int) (out []string) {
+	room := max(20, p.Width-indent)
+	for _, line := range lines {
+		for textWidth(line) > room {
+			r := []rune(line)
+			at := room
+			for i := room; i > room/2; i-- {
+				if strings.ContainsRune(" ./$,:", r[i]) {
+					at = i
+					break
+				}
+			}
+			out = append(out, strings.TrimRight(string(r[:at]), " "))
+			line = strings.TrimLeft(string(r[at:]), " ")
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // flowItems sets items beside each other, separated by dots, breaking between them where it can.

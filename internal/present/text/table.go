@@ -16,6 +16,7 @@ func (p *page) writeColumns(rows [][]string, indent, room int) {
 		}
 	}
 	margin, apart := strings.Repeat(" ", indent), false
+	last := len(widths) - 1
 	if room > 0 {
 		room -= indent
 		left := room
@@ -23,6 +24,9 @@ func (p *page) writeColumns(rows [][]string, indent, room int) {
 			left -= w + 2
 		}
 		apart = widths[0] > left && left < leastName
+		if left < 0 && last > 0 {
+			widths[last] = min(widths[last], max(leastName, widths[last]+left))
+		}
 		widths[0] = max(0, min(widths[0], left))
 	}
 	for n, row := range rows {
@@ -33,7 +37,7 @@ func (p *page) writeColumns(rows [][]string, indent, room int) {
 		}
 		line := margin + padRight(p.cutText(name, widths[0]), widths[0])
 		for i, cell := range row[1:] {
-			line += "  " + padLeft(p.cleanText(cell), widths[i+1])
+			line += "  " + padLeft(p.cutBeforeFigure(p.cleanText(cell), widths[i+1]), widths[i+1])
 		}
 		switch line = strings.TrimRight(line, " "); {
 		case n > 0:
@@ -46,6 +50,20 @@ func (p *page) writeColumns(rows [][]string, indent, room int) {
 
 // leastName is how many columns of a line a name needs to be told from others.
 const leastName = 20
+
+// cutBeforeFigure cuts a text to a number of characters, but keeps the percentage that it ends with.
+func (p *page) cutBeforeFigure(s string, most int) string {
+	if textWidth(s) <= most {
+		return s
+	}
+	words := strings.Split(s, " ")
+	n := len(words) - 2
+	if n < 1 || words[len(words)-1] != "%" {
+		return p.cutText(s, most)
+	}
+	figure := " " + strings.Join(words[n:], " ")
+	return strings.TrimRight(p.cutText(strings.Join(words[:n], " "), most-textWidth(figure)), " ") + figure
+}
 
 // cutText cuts a text to a number of characters.
 func (p *page) cutText(s string, most int) string {

@@ -71,7 +71,11 @@ func (p *page) writeReport(d *diagnose.Diagnosis) {
 		p.notSeen(open, d.NotSeen)
 	}
 	p.writeGap()
-	p.writeWarnings(d.Warnings)
+	warnings := d.Warnings
+	if streams := sentence.Streams(d); streams != "" && d.Outcome == diagnose.NotExplained { // the first lines say it
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w diagnose.Warning) bool { return w.Text == streams })
+	}
+	p.writeWarnings(warnings)
 	if d.Dashboard != "" {
 		p.writeBlank()
 		p.writeLine(p.applyStyle(bold, padRight("GRAFANA", labels)) + p.cleanText(d.Dashboard)) // whole, so that it can be followed
@@ -136,15 +140,29 @@ func (p *page) writeHeader(d *diagnose.Diagnosis) {
 			read[i] = p.shortenSources(read[i])
 		}
 	}
+	p.writeBlock("from", dim, 5, p.chooseSources(sources, read))
+}
+
+// chooseSources returns the lines that name what was read: all of it or, where that is too long, what the report refers to.
+func (p *page) chooseSources(sources []sentence.Source, read []string) []string {
 	lines := p.flowItems(read, 5)
-	if more := len(lines) - p.at.sources; more > 0 {
-		n := len(read)
-		for n > 1 && len(p.flowItems(read[:n], 5)) > p.at.sources {
-			n--
-		}
-		lines = p.flowItems(append(read[:n:n], "and "+units.Count(len(read)-n)+" more"), 5)
+	if len(lines) <= p.at.sources {
+		return lines
 	}
-	p.writeBlock("from", dim, 5, lines)
+	var cited []string
+	for i := range sources {
+		if number := strconv.Itoa(i + 1); p.cited[number] {
+			cited = append(cited, "["+number+"] "+p.shortenSources(sources[i].Name))
+		}
+	}
+	if len(cited) > 0 {
+		return p.flowItems(append(cited, "and "+units.Count(len(read)-len(cited))+" more"), 5)
+	}
+	n := len(read)
+	for n > 1 && len(p.flowItems(read[:n], 5)) > p.at.sources {
+		n--
+	}
+	return p.flowItems(append(read[:n:n], "and "+units.Count(len(read)-n)+" more"), 5)
 }
 
 // sameCPUs says whether all that is known of a host is its number of CPUs, which its processes
@@ -183,7 +201,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		var says []string
 		switch {
 		case i > 0:
-			says = append(says, v.Title)
+			says = append(says, sentence.Title(d, &v))
 		default:
 			cost = sentence.Amount(d, &v) // the headline has its title and share
 		}
@@ -193,7 +211,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		if share, _ := sentence.Share(d, &v); i > 0 && p.at.short {
 			cost = ""
 			if share != "" {
-				says[0] = share + " of the slow time: " + says[0]
+				says[0] = sentence.Claim(v.Title, share)
 			}
 		} else if cost == "" {
 			cost = v.Summary
@@ -267,7 +285,7 @@ func (p *page) writeWorst(d *diagnose.Diagnosis) {
 func (p *page) writeLoads(d *diagnose.Diagnosis) {
 	for _, l := range sentence.Loads(d) {
 		lines := p.flowItems(sentence.Load(d, l), labels)
-		if p.at.shorter {
+		if p.at.measured {
 			lines = lines[:1]
 		}
 		p.writeBlock("LOAD", bold, labels, lines)

@@ -41,7 +41,12 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 	}
 	p.writeBlank()
 	var from []sentence.Comparison
+	var silent []string
 	for n, s := range sentence.Steps(v) {
+		if !s.Decides && len(s.Compared) == 0 {
+			silent = append(silent, fmt.Sprintf("%d %s", n+1, s.Question))
+			continue
+		}
 		answer := s.Answer
 		if s.Decides {
 			answer = strings.ToUpper(sentence.Outcome(v.Verdict)) + strings.TrimPrefix(answer, sentence.Outcome(v.Verdict))
@@ -54,12 +59,56 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 		p.writeBlock(fmt.Sprintf("%d %s", n+1, s.Question), style, answers, lines)
 		for _, c := range s.Compared {
 			p.writeCompared(c)
-			if !slices.Contains(from, c) {
+			if !slices.ContainsFunc(from, func(other sentence.Comparison) bool { return other.Name == c.Name && other.Threshold == c.Threshold }) {
 				from = append(from, c)
 			}
 		}
+		if s.Decides && len(s.Compared) == 0 && v.Summary != "" {
+			for _, l := range p.wrapText("the figure: "+v.Summary, 4) {
+				p.writeLine("    " + l)
+			}
+		}
 	}
+	if len(silent) > 0 {
+		const lead = "No figure compared"
+		p.writeBlock(lead, dim, answers, p.flowItems(silent, answers))
+	}
+	p.writeFigures(v)
 	p.writeThresholds(from)
+}
+
+// writeFigures writes the figures of a verdict in a column, with what they are and the files and lines they are from. Those of a
+// supported cause are in the report's WHY.
+func (p *page) writeFigures(v *diagnose.Verdict) {
+	if len(v.Evidence) == 0 {
+		return
+	}
+	p.writeBlank()
+	title := "FIGURES"
+	if v.IsSupported() {
+		title += ", as in WHY of the report"
+	}
+	p.writeLine(p.applyStyle(bold, title))
+	column := 0
+	for i := range v.Evidence {
+		column = max(column, textWidth(p.cleanText(sentence.Figure(&v.Evidence[i]))))
+	}
+	for i := range v.Evidence {
+		e := &v.Evidence[i]
+		text := e.Text
+		if e.Origin != "" {
+			text += " [" + e.Origin + "]"
+		}
+		figure := p.cleanText(sentence.Figure(e))
+		for _, l := range p.wrapText(text, column+4) {
+			lead := "  " + padLeft(figure, column) + "  "
+			if figure == "" {
+				lead = lead[:min(len(lead), max(2, p.Width-textWidth(l)))] // the name of a file is not broken
+			}
+			p.writeLine(lead + l)
+			figure = ""
+		}
+	}
 }
 
 // answers is the column in which the answers to the questions begin.
@@ -68,7 +117,14 @@ const answers = 25
 // writeCompared writes a line: what is compared, the figure, and its threshold.
 func (p *page) writeCompared(c sentence.Comparison) {
 	figure := p.cleanText(fmt.Sprintf("%s %s %s", c.Figure, c.Relation, c.Threshold))
-	lines := p.wrapText(c.Name, 4+2+textWidth(figure))
+	name := c.Name
+	if c.From != "" {
+		name += " [" + c.From + "]"
+	}
+	lines := p.wrapText(name, 4+2+textWidth(figure))
+	if last := lines[len(lines)-1]; 4+textWidth(last)+2+textWidth(figure) > p.Width { // the name of a file is not broken
+		lines = append(lines, "")
+	}
 	for i, l := range lines {
 		if i == len(lines)-1 {
 			l = padRight(l, p.Width-4-textWidth(figure)) + figure

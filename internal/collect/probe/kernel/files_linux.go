@@ -44,7 +44,7 @@ func (w *waiting) buildFilledProgram(l fileLayout) asm.Instructions {
 		asm.FnGetCurrentPidTgid.Call(),
 		asm.Mov.Reg(asm.R7, asm.R0),
 		asm.RSh.Imm(asm.R0, 32),
-		asm.JNE.Imm(asm.R0, int32(w.pid), "exit"),
+		asm.JNE.Imm(asm.R0, int32(w.of.lead), "exit"),
 		asm.LSh.Imm(asm.R7, 32),
 		asm.RSh.Imm(asm.R7, 32), // the thread
 		asm.LoadMem(asm.R1, asm.R6, 0, asm.DWord),
@@ -67,7 +67,7 @@ func (w *waiting) buildFilledProgram(l fileLayout) asm.Instructions {
 
 // mappedFileNumber returns the number of the mapped file that a thread waited for in a page fault, -1 if it is unknown. It first writes which
 // file has the number. Inode numbers belong to one file system; of two files with the same number the first is taken.
-func (w *waiting) mappedFileNumber(s *stacks, call int64, inode uint64) int {
+func (w *waiting) mappedFileNumber(s *stacks, pid int, call int64, inode uint64) int {
 	if inode == 0 || int32(call) != -1 { // a system call has a descriptor instead
 		return -1
 	}
@@ -76,7 +76,7 @@ func (w *waiting) mappedFileNumber(s *stacks, call int64, inode uint64) int {
 		return n
 	}
 	n = -1
-	if path := w.mappedPath(inode); path != "" {
+	if path := mappedPath(pid, inode); path != "" {
 		n = mappedFiles + len(w.inodes)
 		s.buf = fmt.Appendf(s.buf, "fd %d %s\n", n, redact.Value([]byte(oneLine(path))))
 	}
@@ -84,8 +84,8 @@ func (w *waiting) mappedFileNumber(s *stacks, call int64, inode uint64) int {
 	return n
 }
 
-func (w *waiting) mappedPath(inode uint64) string {
-	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", w.pid))
+func mappedPath(pid int, inode uint64) string {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {
 		return ""
 	}

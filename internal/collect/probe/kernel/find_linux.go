@@ -60,7 +60,7 @@ func findClock(_ context.Context, t discover.Target) []probe.Access {
 			}
 			k := newNames(func(error) {})
 			defer k.close()
-			return recordRunning(ctx, t, how, k, symbol.NewProcess(t.PID), sink)
+			return recordRunning(ctx, t, how, k, newFamily(t.PID, t.HasWorkers()), sink)
 		}}}
 }
 
@@ -98,7 +98,7 @@ func recordProcess(ctx context.Context, t discover.Target, how sampling, waits b
 		}
 	})
 	defer k.close()
-	of := symbol.NewProcess(t.PID)
+	of := newFamily(t.PID, t.HasWorkers())
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	if how != notAtAll {
@@ -116,8 +116,8 @@ func recordProcess(ctx context.Context, t discover.Target, how sampling, waits b
 	return nil
 }
 
-func recordWaiting(ctx context.Context, t discover.Target, k *names, of *symbol.Process, sink probe.Sink) error {
-	w, err := openWaiting(t.PID)
+func recordWaiting(ctx context.Context, t discover.Target, k *names, of *family, sink probe.Sink) error {
+	w, err := openWaiting(of)
 	if err != nil {
 		sink.Lack(lackWaiting(err, t.PID))
 		return nil
@@ -136,12 +136,12 @@ func recordWaiting(ctx context.Context, t discover.Target, k *names, of *symbol.
 	if err != nil {
 		return err
 	}
-	err = w.run(ctx, newStacks(t.PID, out, k, of))
+	err = w.run(ctx, newStacks(of, out, k))
 	return errors.Join(err, out.Close())
 }
 
-func recordRunning(ctx context.Context, t discover.Target, how sampling, k *names, of *symbol.Process, sink probe.Sink) error {
-	r, err := openRunning(t.PID, how)
+func recordRunning(ctx context.Context, t discover.Target, how sampling, k *names, of *family, sink probe.Sink) error {
+	r, err := openRunning(of, how)
 	if err != nil {
 		return err
 	}
@@ -153,6 +153,6 @@ func recordRunning(ctx context.Context, t discover.Target, how sampling, k *name
 	if r.missed > 0 {
 		sink.Warnf("the process has more threads than files may be open: of %d threads on a CPU nothing was sampled", r.missed)
 	}
-	err = r.run(ctx, newStacks(t.PID, out, k, of))
+	err = r.run(ctx, newStacks(of, out, k))
 	return errors.Join(err, out.Close())
 }

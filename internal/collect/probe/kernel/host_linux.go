@@ -71,7 +71,7 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	}
 	cpus := onlineCPUs()
 	sparse := 1 + len(cpus)*int(time.Second/sampleEvery)/hostSamples
-	r := &running{pid: -1, began: time.Now().UnixNano()}
+	r := &running{began: time.Now().UnixNano()}
 	defer r.close()
 	for _, cpu := range cpus {
 		fd, err := unix.PerfEventOpen(hostAttributes(sparse), -1, cpu, -1, unix.PERF_FLAG_FD_CLOEXEC)
@@ -95,7 +95,7 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	if err != nil {
 		return err
 	}
-	s := newStacks(0, out, k, nil)
+	s := newStacks(nil, out, k)
 	s.buf = fmt.Appendf(s.buf, "# kernel stacks of the host, running, one in %d ns\nfrom %d\n", sampleEvery.Nanoseconds()*int64(sparse), r.began)
 	h := &everybody{running: r}
 	r.out = s
@@ -159,7 +159,7 @@ func (h *everybody) writeSample(b []byte) {
 	}
 	id := 0
 	if len(h.kernel) > 0 {
-		id = h.out.stackNumber(h.kernel, nil)
+		id = h.out.stackNumber(h.kernel, 0, nil)
 	}
 	if pid != h.of {
 		h.of = pid

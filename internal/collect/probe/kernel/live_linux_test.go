@@ -3,7 +3,9 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -32,6 +34,7 @@ func TestMain(m *testing.M) {
 		"fsync":  func(args []string) { fmt.Println("ready"); syncFile(args[0]) },
 		"futex":  func([]string) { fmt.Println("ready"); waitForLock() },
 		"crowd":  func([]string) { crowd() },
+		"master": func(args []string) { startWorkers(args[0]) },
 	})
 }
 
@@ -74,6 +77,21 @@ func waitForLock() {
 	for limit := unix.NsecToTimespec(20e6); ; {
 		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&word)), 0, 0, uintptr(unsafe.Pointer(&limit)), 0, 0)
 	}
+}
+
+// startWorkers starts two workers of its own name and a child of another one, and waits until its standard input ends.
+func startWorkers(path string) {
+	runtime.LockOSThread() // children end with the thread that started them
+	ready := "ready"
+	for _, c := range []*exec.Cmd{probetest.Role("faults"), probetest.Role("fsync", path), exec.Command("sh", "-c", "while :; do :; done")} {
+		c.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL} // the master is killed
+		if err := c.Start(); err != nil {
+			panic(err)
+		}
+		ready += fmt.Sprint(" ", c.Process.Pid)
+	}
+	fmt.Println(ready)
+	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // crowd has one thread that repeatedly sleeps for a moment, on a CPU that other threads use.
@@ -165,7 +183,7 @@ func TestWaiting(t *testing.T) {
 	if err := tryWaiting(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
 	}
-	w, err := openWaiting(os.Getpid())
+	w, err := openWaiting(newFamily(os.Getpid(), false))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +231,47 @@ func TestWaiting(t *testing.T) {
 		if found < 5 || onFile < found*9/10 || named < 5 {
 			t.Errorf("%s: of %d waits %d are told, of %d the file is right, of %d the function", c.role, v.Len(), found, onFile, named)
 		}
+	}
+}
+
+// What a master's workers do counts as its own: where they run, and what they wait for. Its other children do not.
+func TestWorkers(t *testing.T) {
+	if err := tryWaiting(); err != nil {
+		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
+	}
+	c := probetest.Play(t, "master", nil, journal(t))
+	pids := strings.Fields(c.Said)[1:]
+	r := probetest.Begin(t, access(t, c.Process.Pid))
+	r.Wait(t, "oncpu.txt", func(b []byte) bool { return bytes.Count(b, []byte("\nr ")) > 50 })
+	r.Wait(t, "offcpu.txt", func(b []byte) bool { return bytes.Count(b, []byte("\nw ")) > 100 })
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	byFunction := func(stacks []evidence.StackID, b *evidence.Bundle, function string) (n int) {
+		for _, x := range stacks {
+			if slices.ContainsFunc(b.Stacks.Frames(x), func(f evidence.Frame) bool { return strings.HasSuffix(b.Names.Text(f.Func), function) }) {
+				n++
+			}
+		}
+		return n
+	}
+	on := read(t, r, "oncpu.txt")
+	if n := byFunction(on.Samples.Stack, on, "kernel.touchMemory"); n < on.Samples.Len()/4 {
+		t.Errorf("%d of %d samples are of the worker that touches memory", n, on.Samples.Len())
+	}
+	other, err := strconv.ParseInt(pids[2], 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(on.Samples.Lane, evidence.LaneID(other)) {
+		t.Error("a child of another name counts")
+	}
+	off := read(t, r, "offcpu.txt")
+	if n := byFunction(off.Intervals.Stack, off, "kernel.syncFile"); n < 5 {
+		t.Errorf("%d of %d waits are of the worker that syncs", n, off.Intervals.Len())
+	}
+	if slices.Contains(off.Intervals.Lane, evidence.LaneID(other)) {
+		t.Error("a wait of a child of another name counts")
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // layout is where the kernel keeps the fields that the program reads.
 type layout struct {
 	pid, tgid, state       int16
+	parent                 int16
 	wide                   bool // state has 8 bytes
 	call, argument, ip, sp int16
 }
@@ -32,6 +33,7 @@ func readLayout(t *tracepoint.KernelTypes) (l layout, err error) {
 	}
 	l.pid, _ = member("task_struct", "pid")
 	l.tgid, _ = member("task_struct", "tgid")
+	l.parent, _ = member("task_struct", "real_parent")
 	state, size := member("task_struct", "__state", "state") // since 5.14, before
 	l.state, l.wide = state, size == 8
 	l.call, _ = member("pt_regs", registers.call)
@@ -113,14 +115,29 @@ func (w *waiting) slotOf(to asm.Register) asm.Instructions {
 	}
 }
 
+// unlessOurs jumps to a label if a thread (a register that points to it) is not of the process, nor of a child of it if children may be its
+// workers. It uses R1.
+func (w *waiting) unlessOurs(task asm.Register, l layout, label string) asm.Instructions {
+	of := int32(w.of.lead)
+	p := asm.Instructions{asm.LoadMem(asm.R1, task, l.tgid, asm.Word)}
+	if !w.of.master {
+		return append(p, asm.JNE.Imm(asm.R1, of, label))
+	}
+	skip := asm.JEq.Imm(asm.R1, of, "")
+	skip.Offset = 3 // instructions: its parent need not be asked for
+	return append(p, skip,
+		asm.LoadMem(asm.R1, task, l.parent, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R1, l.tgid, asm.Word),
+		asm.JNE.Imm(asm.R1, of, label))
+}
+
 // buildWokenProgram builds the program that runs when a thread becomes runnable. It notes the time.
 func (w *waiting) buildWokenProgram(l layout) asm.Instructions {
 	p := asm.Instructions{
 		asm.LoadMem(asm.R7, asm.R1, 0, asm.DWord),
-		asm.LoadMem(asm.R1, asm.R7, l.tgid, asm.Word),
-		asm.JNE.Imm(asm.R1, int32(w.pid), "exit"),
-		asm.LoadMem(asm.R1, asm.R7, l.pid, asm.Word),
 	}
+	p = append(p, w.unlessOurs(asm.R7, l, "exit")...)
+	p = append(p, asm.LoadMem(asm.R1, asm.R7, l.pid, asm.Word))
 	p = append(p, w.slotOf(asm.R6)...)
 	return append(p,
 		asm.LoadMem(asm.R2, asm.R6, slotThread, asm.Word),
@@ -151,16 +168,18 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.Mov.Reg(asm.R6, asm.R1),
 		asm.LoadMem(asm.R7, asm.R6, 8, asm.DWord),  // the leaving thread
 		asm.LoadMem(asm.R8, asm.R6, 16, asm.DWord), // the coming thread
-		asm.LoadMem(asm.R1, asm.R7, l.tgid, fetch),
-		asm.JEq.Imm(asm.R1, int32(w.pid), "ours"),
-		asm.LoadMem(asm.R1, asm.R8, l.tgid, fetch),
-		asm.JNE.Imm(asm.R1, int32(w.pid), "exit"),
+	)
+	add(w.unlessOurs(asm.R7, l, "other")...)
+	add(asm.Ja.Label("ours"))
+	other := w.unlessOurs(asm.R8, l, "exit")
+	other[0] = other[0].WithSymbol("other")
+	add(other...)
+	add(
 		asm.FnKtimeGetNs.Call().WithSymbol("ours"),
 		asm.Mov.Reg(asm.R9, asm.R0),
-		asm.LoadMem(asm.R1, asm.R7, l.tgid, fetch),
-		asm.JNE.Imm(asm.R1, int32(w.pid), "comes"),
 	)
-	p = append(p, slotOf(asm.R7)...)
+	add(w.unlessOurs(asm.R7, l, "comes")...)
+	add(slotOf(asm.R7)...)
 	add(
 		asm.StoreMem(asm.R3, slotThread, asm.R1, asm.Word),
 		asm.StoreMem(asm.R3, slotSince, asm.R9, asm.DWord),
@@ -195,11 +214,11 @@ func (w *waiting) buildSwitchProgram(l layout) asm.Instructions {
 		asm.FnGetStackid.Call(),
 		asm.LoadMem(asm.R3, asm.RFP, -8, asm.DWord),
 		asm.StoreMem(asm.R3, slotUser, asm.R0, asm.Word),
-
-		asm.LoadMem(asm.R1, asm.R8, l.tgid, fetch).WithSymbol("comes"),
-		asm.JNE.Imm(asm.R1, int32(w.pid), "exit"),
 	)
-	p = append(p, slotOf(asm.R8)...)
+	comes := w.unlessOurs(asm.R8, l, "exit")
+	comes[0] = comes[0].WithSymbol("comes")
+	add(comes...)
+	add(slotOf(asm.R8)...)
 	add(
 		asm.LoadMem(asm.R2, asm.R3, slotThread, asm.Word),
 		asm.JNE.Reg(asm.R1, asm.R2, "exit"), // another thread took its slot

@@ -34,7 +34,7 @@ const (
 
 // running samples the running threads of a process.
 type running struct {
-	pid    int
+	of     *family
 	how    sampling
 	rings  []*ring
 	more   []int // descriptors that write into another one's ring
@@ -82,8 +82,8 @@ func tryRunning(pid int) (how sampling, why error) {
 	return notAtAll, why
 }
 
-func openRunning(pid int, how sampling) (*running, error) {
-	r := &running{pid: pid, how: how, began: time.Now().UnixNano()}
+func openRunning(of *family, how sampling) (*running, error) {
+	r := &running{of: of, how: how, began: time.Now().UnixNano()}
 	cpus := onlineCPUs()
 	pages := 64
 	for pages > 8 && pages*len(cpus) > 2048 { // 8 MiB in all
@@ -91,7 +91,7 @@ func openRunning(pid int, how sampling) (*running, error) {
 	}
 	threads := []int{-1}
 	if how != ofCPUs {
-		threads = threadsOf(pid)
+		threads = threadsOf(of.lead)
 	}
 	for _, cpu := range cpus {
 		var first *ring
@@ -125,7 +125,7 @@ func openRunning(pid int, how sampling) (*running, error) {
 		}
 	}
 	if len(r.rings) == 0 {
-		return nil, fmt.Errorf("pid %d: it has ended", pid)
+		return nil, fmt.Errorf("pid %d: it has ended", of.lead)
 	}
 	return r, nil
 }
@@ -151,7 +151,7 @@ func (r *running) close() {
 // run writes samples until the context ends.
 func (r *running) run(ctx context.Context, s *stacks) error {
 	r.out = s
-	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, running, one in %d ns\nfrom %d\n", r.pid, sampleEvery.Nanoseconds(), r.began)
+	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, running, one in %d ns\nfrom %d\n", r.of.lead, sampleEvery.Nanoseconds(), r.began)
 	ticks := time.NewTicker(readEvery)
 	defer ticks.Stop()
 	for round := 1; ; round++ {
@@ -164,10 +164,11 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		if ended || !probe.Alive(r.pid) {
+		if ended || !probe.Alive(r.of.lead) {
 			return nil
 		}
 		if round%5 == 0 {
+			r.of.refresh()
 			s.forgetNames()
 		}
 	}
@@ -196,9 +197,10 @@ func (r *running) readRings() {
 // writeSample writes a sample. Its layout is PID and TID (4 bytes each), time, the number of addresses, and the addresses: those of the
 // kernel and those of the program, each after a mark.
 func (r *running) writeSample(b []byte) {
-	if len(b) < 24 || int(binary.NativeEndian.Uint32(b)) != r.pid {
+	if len(b) < 24 || !r.of.has(int(binary.NativeEndian.Uint32(b))) {
 		return
 	}
+	pid := int(binary.NativeEndian.Uint32(b))
 	tid, at, n := int(binary.NativeEndian.Uint32(b[4:])), binary.NativeEndian.Uint64(b[8:]), binary.NativeEndian.Uint64(b[16:])
 	if n > uint64(len(b)-24)/8 {
 		return
@@ -215,8 +217,8 @@ func (r *running) writeSample(b []byte) {
 			*to = append(*to, a)
 		}
 	}
-	r.out.writeThreadName(tid)
-	id := r.out.stackNumber(r.kernel, r.user)
+	r.out.writeThreadName(pid, tid)
+	id := r.out.stackNumber(r.kernel, pid, r.user)
 	r.out.buf = fmt.Appendf(r.out.buf, "r %d %d %d\n", int64(at)+r.offset, tid, id)
 }
 

@@ -8,16 +8,14 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/redact"
-	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
 // stacks writes an artifact. Functions, stacks and threads' names come once each, before the lines that refer to them by number.
 type stacks struct {
-	pid     int
-	out     io.Writer
-	buf     []byte
-	kernel  *names
-	process *symbol.Process
+	of     *family
+	out    io.Writer
+	buf    []byte
+	kernel *names
 
 	addresses map[address]int
 	frames    map[string]int
@@ -29,10 +27,10 @@ type stacks struct {
 	one       []int
 }
 
-// address is an address of the kernel or the program. A caller's address is that after its call, which may be the last instruction of its function.
+// address is an address of the kernel or of a process's program. A caller's address is that after its call, which may be the last instruction of its function.
 type address struct {
 	at     uint64
-	kernel bool
+	pid    int // 0: of the kernel
 	caller bool
 }
 
@@ -42,8 +40,8 @@ const mostKnown = 1 << 15
 // deepest is the largest number of frames of a stack, the same as the kernel's.
 const deepest = 127
 
-func newStacks(pid int, out io.Writer, k *names, p *symbol.Process) *stacks {
-	s := &stacks{pid: pid, out: out, kernel: k, process: p}
+func newStacks(of *family, out io.Writer, k *names) *stacks {
+	s := &stacks{of: of, out: out, kernel: k}
 	s.forgetKnown()
 	s.names = make(map[int]string)
 	return s
@@ -53,17 +51,17 @@ func (s *stacks) forgetKnown() {
 	s.addresses, s.frames, s.known = make(map[address]int), make(map[string]int), make(map[string]int)
 }
 
-// stackNumber returns the number of a stack: the kernel's and then the program's addresses, each innermost first. It writes the stack if it is new.
-func (s *stacks) stackNumber(kernel, user []uint64) int {
+// stackNumber returns the number of a stack: the kernel's and then the addresses of a process's program, each innermost first. It writes the stack if it is new.
+func (s *stacks) stackNumber(kernel []uint64, pid int, user []uint64) int {
 	if len(s.addresses) > mostKnown || len(s.known) > mostKnown {
 		s.forgetKnown()
 	}
 	s.one = s.one[:0]
 	for i, a := range kernel {
-		s.one = append(s.one, s.functionNumber(address{a, true, i > 0}))
+		s.one = append(s.one, s.functionNumber(address{a, 0, i > 0}))
 	}
 	for i, a := range user {
-		s.one = append(s.one, s.functionNumber(address{a, false, i > 0}))
+		s.one = append(s.one, s.functionNumber(address{a, pid, i > 0}))
 	}
 	s.key = s.key[:0]
 	for _, f := range s.one[:min(len(s.one), deepest)] {
@@ -90,11 +88,12 @@ func (s *stacks) functionNumber(a address) int {
 		at--
 	}
 	var line string
-	if a.kernel {
+	if a.pid == 0 {
 		line = "k " + s.kernel.Name(at)
 	} else {
-		function, in := s.process.Name(at)
-		if line = "u " + oneLine(in) + "\t" + oneLine(function); s.process.Made(at) {
+		process := s.of.symbols(a.pid)
+		function, in := process.Name(at)
+		if line = "u " + oneLine(in) + "\t" + oneLine(function); process.Made(at) {
 			line = fmt.Sprintf("a %x %s", at, oneLine(in))
 		}
 	}
@@ -109,8 +108,8 @@ func (s *stacks) functionNumber(a address) int {
 	return f
 }
 
-// writeThreadName writes the name of a thread, once.
-func (s *stacks) writeThreadName(tid int) {
+// writeThreadName writes the name of a thread of a process, once.
+func (s *stacks) writeThreadName(pid, tid int) {
 	old, told := s.names[tid]
 	if told && old != "" {
 		return
@@ -118,7 +117,7 @@ func (s *stacks) writeThreadName(tid int) {
 	if len(s.names) > mostKnown {
 		clear(s.names)
 	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", s.pid, tid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/comm", pid, tid))
 	if err != nil {
 		s.names[tid] = ""
 		return

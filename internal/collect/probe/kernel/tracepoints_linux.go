@@ -210,6 +210,6 @@ func (s *spanning) writeSpan(out *stacks, b []byte, offset int64) {
 		return
 	}
 	tid := int(binary.NativeEndian.Uint32(b[spanThread:]))
-	out.writeThreadName(tid)
+	out.writeThreadName(out.of.lead, tid)
 	out.buf = fmt.Appendf(out.buf, "e %d %d %d %s\n", int64(binary.NativeEndian.Uint64(b[spanStart:]))+offset, binary.NativeEndian.Uint64(b[spanTook:]), tid, spans[kind].name)
 }

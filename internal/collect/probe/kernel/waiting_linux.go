@@ -56,7 +56,7 @@ const (
 
 // waiting holds the programs at switches between threads, and their reports.
 type waiting struct {
-	pid     int
+	of      *family
 	maps    []*ebpf.Map
 	slots   *ebpf.Map
 	tuning  *ebpf.Map
@@ -70,12 +70,13 @@ type waiting struct {
 	grown   uint64
 	lost    uint64
 	seen    map[int32][]uint64
-	files   map[int]string
-	inodes  map[uint64]int      // numbers of mapped files
-	wakes   *tracepoint.Program // what notes when threads can run again, nil: nothing does
-	unwoken error               // why not
-	fills   *tracepoint.Program // what notes the files of pages
-	without error               // why files of page faults are not told
+	files   map[int]map[int]string // by process and descriptor
+	told    map[int]string         // by descriptor: the file last written, of any process
+	inodes  map[uint64]int         // numbers of mapped files
+	wakes   *tracepoint.Program    // what notes when threads can run again, nil: nothing does
+	unwoken error                  // why not
+	fills   *tracepoint.Program    // what notes the files of pages
+	without error                  // why files of page faults are not told
 	offset  int64
 	kernel  []uint64
 }
@@ -90,7 +91,7 @@ func tryWaiting() error {
 }
 
 // openWaiting loads the program and switches it on.
-func openWaiting(pid int) (w *waiting, err error) {
+func openWaiting(of *family) (w *waiting, err error) {
 	if err := tryWaiting(); err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func openWaiting(pid int) (w *waiting, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &waiting{pid: pid, seen: make(map[int32][]uint64), files: make(map[int]string), inodes: make(map[uint64]int), grown: 1}
+	w = &waiting{of: of, seen: make(map[int32][]uint64), files: make(map[int]map[int]string), told: make(map[int]string), inodes: make(map[uint64]int), grown: 1}
 	begun := w
 	defer func() {
 		if err != nil {
@@ -139,7 +140,7 @@ func openWaiting(pid int) (w *waiting, err error) {
 		return nil, err
 	}
 	w.without = w.openFilling(t)
-	w.spans, err = openSpans(pid, t, w.ring)
+	w.spans, err = openSpans(of.lead, t, w.ring)
 	return w, err
 }
 
@@ -200,10 +201,10 @@ func (w *waiting) tuneThresholds() error {
 
 // run writes waits until the context ends.
 func (w *waiting) run(ctx context.Context, s *stacks) error {
-	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, waiting, from %d ns on\nfrom %d\n", w.pid, longWait.Nanoseconds(), w.began)
+	s.buf = fmt.Appendf(s.buf, "# kernel stacks of pid %d, waiting, from %d ns on\nfrom %d\n", w.of.lead, longWait.Nanoseconds(), w.began)
 	for round := 1; ; round++ {
 		before, at := contextSwitches(), time.Now()
-		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
+		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.of.lead)
 		took := time.Since(at).Seconds()
 		all := contextSwitches() - before
 		told, err := w.drainRing(s)
@@ -222,8 +223,10 @@ func (w *waiting) run(ctx context.Context, s *stacks) error {
 			return err
 		}
 		if round%10 == 0 {
+			w.of.refresh()
 			s.forgetNames()
 			clear(w.files)
+			clear(w.told)
 			// Of two stacks that share a place in its map the kernel keeps the first: now
 			// and then it is the other's turn.
 			for id := range w.seen {
@@ -330,8 +333,12 @@ func (w *waiting) writeWait(s *stacks, b []byte) uint64 {
 		w.kernel = append(w.kernel, word(tellStack+8*int(i)))
 	}
 	tid := int(half(tellThread))
-	s.writeThreadName(tid)
-	id := s.stackNumber(w.kernel, w.userStack(int32(half(tellUser))))
+	pid := w.of.processOf(tid)
+	if pid == 0 {
+		return 1 // of a child that is no worker
+	}
+	s.writeThreadName(pid, tid)
+	id := s.stackNumber(w.kernel, pid, w.userStack(int32(half(tellUser))))
 	count, state := half(tellCount), stateLetter(half(tellState))
 	if count > 1 { // the last one is reported singly, because only its file is known
 		s.buf = fmt.Appendf(s.buf, "o %d %d %d %d", tid, id, count-1, word(tellTook)-word(tellLast))
@@ -340,9 +347,9 @@ func (w *waiting) writeWait(s *stacks, b []byte) uint64 {
 		}
 		s.buf = append(s.buf, '\n')
 	}
-	fd := w.descriptorOf(s, int64(word(tellCall)), word(tellArg))
+	fd := w.descriptorOf(s, pid, int64(word(tellCall)), word(tellArg))
 	if fd < 0 {
-		fd = w.mappedFileNumber(s, int64(word(tellCall)), word(tellInode))
+		fd = w.mappedFileNumber(s, pid, int64(word(tellCall)), word(tellInode))
 	}
 	s.buf = fmt.Appendf(s.buf, "w %d %d %d %c %d %d", int64(word(tellStart))+w.offset, word(tellLast), tid, state, fd, id)
 	if w.wakes != nil && state != 'R' {
@@ -386,24 +393,28 @@ func (w *waiting) userStack(id int32) []uint64 {
 	return all
 }
 
-// descriptorOf returns the file descriptor of a system call that has one, else -1. It first writes
-// which file that is.
-func (w *waiting) descriptorOf(s *stacks, call int64, argument uint64) int {
+// descriptorOf returns the file descriptor of a process's system call that has one, else -1. It first writes
+// which file that is, if the number was last written for another one.
+func (w *waiting) descriptorOf(s *stacks, pid int, call int64, argument uint64) int {
 	if !registers.onFile[call] || argument > 1<<20 {
 		return -1
 	}
 	fd := int(argument)
-	path, told := w.files[fd]
-	if !told {
-		path, _ = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", w.pid, fd))
+	path, read := w.files[pid][fd]
+	if !read {
+		path, _ = os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
 		if kind, _, is := strings.Cut(path, ":"); is && !strings.HasPrefix(path, "/") {
 			path = kind // socket:[4711]
 		}
 		path = string(redact.Value([]byte(oneLine(path))))
-		w.files[fd] = path
-		if path != "" {
-			s.buf = fmt.Appendf(s.buf, "fd %d %s\n", fd, path)
+		if w.files[pid] == nil {
+			w.files[pid] = make(map[int]string)
 		}
+		w.files[pid][fd] = path
+	}
+	if path != "" && path != w.told[fd] {
+		w.told[fd] = path
+		s.buf = fmt.Appendf(s.buf, "fd %d %s\n", fd, path)
 	}
 	return fd
 }

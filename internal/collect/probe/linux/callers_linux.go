@@ -15,23 +15,28 @@ import (
 type callers struct {
 	process   *symbol.Process
 	addresses map[uint64]int // numbers of functions
-	functions map[string]int
+	functions *functions
 	words     map[string]bool // addresses that were already searched
-	last      int             // last assigned number
 	line      []byte
+}
+
+// functions numbers the functions of a process and its workers.
+type functions struct {
+	numbers map[string]int
+	last    int // last assigned number
 }
 
 // mostAddresses bounds the remembered addresses; beyond it all are written anew.
 const mostAddresses = 1 << 15
 
-func newCallers(pid int) *callers {
-	c := &callers{process: symbol.NewProcess(pid)}
+func newCallers(pid int, of *functions) *callers {
+	c := &callers{process: symbol.NewProcess(pid), functions: of}
 	c.forgetKnown()
 	return c
 }
 
 func (c *callers) forgetKnown() {
-	c.addresses, c.functions, c.words = make(map[uint64]int), make(map[string]int), make(map[string]bool)
+	c.addresses, c.words, c.functions.numbers = make(map[uint64]int), make(map[string]bool), make(map[string]int)
 }
 
 // describeCallers returns the line with the callers of a waiting thread, innermost first, and the text of its syscall file: "in 4712 3
@@ -79,11 +84,11 @@ var futexNumber = strconv.Itoa(syscall.SYS_FUTEX)
 func (c *callers) functionNumber(out []byte, at uint64) (int, []byte) {
 	name, in := c.process.Name(at)
 	text := oneLine(in) + "\t" + oneLine(name)
-	n, known := c.functions[text]
+	n, known := c.functions.numbers[text]
 	if !known {
-		c.last++
-		n = c.last
-		c.functions[text] = n
+		c.functions.last++
+		n = c.functions.last
+		c.functions.numbers[text] = n
 		out = fmt.Appendf(out, "f %d %s\n", n, text)
 	}
 	return n, out

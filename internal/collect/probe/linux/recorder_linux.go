@@ -69,7 +69,7 @@ func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink
 	var beside sync.WaitGroup
 	beside.Go(func() { logs.followAll(reading) })
 	if !plan.Always {
-		beside.Go(func() { watchSyscalls(reading, p, about, t.Traits, sink) })
+		beside.Go(func() { watchSyscalls(reading, p, about, t, sink) })
 	}
 	defer func() { done(); beside.Wait() }()
 

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	last := func(play func(string)) func([]string) {
 		return func(args []string) { play(args[len(args)-1]) }
 	}
-	probetest.Main(m, map[string]func([]string){"service": last(serve), "stranger": last(stranger), "deaf": deaf, "toil": last(toil)})
+	probetest.Main(m, map[string]func([]string){"service": last(serve), "stranger": last(stranger), "deaf": deaf, "toil": last(toil), "master": last(startWorker), "worker": sleepShortly})
 }
 
 // serve is a small HTTP server with an access log, which obeys its standard

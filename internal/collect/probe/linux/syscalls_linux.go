@@ -41,29 +41,32 @@ const namesEvery = time.Second
 
 // syscalls writes syscalls.txt, as internal/format/syscalls reads.
 type syscalls struct {
-	process *process
-	out     io.Writer
-	buf     []byte
-	dir     int // of the tasks, -1 not open
-	names   []byte
-	tasks   map[int]*task
-	threads uint64    // links of the directory as it was listed
-	listed  time.Time // when it was
-	round   int
-	now     time.Time // of this round
-	began   time.Time // the first
-	open    int       // files kept open
-	most    int       // most files that may be open
-	pace    pace
-	fds     openFiles
-	callers *callers // nil: callers are not recorded
-	workers *workers // nil: the process's own threads are recorded
-	room    [512]byte
-	check   [512]byte
+	process   *process
+	out       io.Writer
+	buf       []byte
+	dir       int // of the tasks, -1 not open
+	names     []byte
+	tasks     map[int]*task
+	threads   uint64    // links of the directory as it was listed
+	listed    time.Time // when it was
+	round     int
+	now       time.Time // of this round
+	began     time.Time // the first
+	open      int       // files kept open
+	most      int       // most files that may be open
+	pace      pace
+	fds       openFiles
+	callers   map[int]*callers // by PID; nil: callers are not recorded
+	functions *functions       // of all callers
+	workers   *workers         // nil: only the process's own threads are recorded
+	only      bool             // only the first thread of each worker is recorded, and none of the process's own
+	room      [512]byte
+	check     [512]byte
 }
 
 // task is a thread that is read repeatedly.
 type task struct {
+	pid   int    // of its process
 	call  int    // its syscall file, -1 not kept open
 	wait  int    // its wchan file, likewise
 	last  []byte // its last written text
@@ -74,7 +77,7 @@ type task struct {
 }
 
 // watchSyscalls reads what the process's threads do until the context ends. It ends early if the kernel does not say what they do.
-func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of discover.Traits, sink probe.Sink) {
+func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of discover.Target, sink probe.Sink) {
 	switch _, err := os.ReadFile(p.dir + "/syscall"); {
 	case errors.Is(err, fs.ErrNotExist):
 		sink.Lack(probe.Lack{What: "the system calls its threads wait in", Why: "this kernel does not tell", Do: "a kernel with CONFIG_HAVE_ARCH_TRACEHOOK"})
@@ -89,13 +92,13 @@ func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of d
 	}
 	s := &syscalls{process: p, out: out, dir: -1, names: make([]byte, 32<<10), tasks: make(map[int]*task), most: mostOpen(),
 		pace: pace{share: lookShare, least: looksEvery}, fds: newOpenFiles(p)}
-	switch {
-	case of.Workers:
+	if s.only = of.Traits.Workers; s.only || of.HasWorkers() {
 		s.workers = newWorkers(p)
-	case !of.ShowsLanes:
-		s.callers = newCallers(p.pid)
 	}
-	if of.ShowsStacks {
+	if !s.only && !of.Traits.ShowsLanes {
+		s.callers, s.functions = make(map[int]*callers), new(functions)
+	}
+	if of.Traits.ShowsStacks {
 		s.pace.least = looksBeside
 	}
 	defer s.close()
@@ -161,21 +164,24 @@ func (s *syscalls) lookAgain() bool {
 // lookAtListed lists the current threads, and reads them.
 func (s *syscalls) lookAtListed() error {
 	listed := 0
-	look := func(tid int) {
+	look := func(pid, tid int) {
 		listed++
 		t := s.tasks[tid]
 		if t == nil {
-			t = &task{call: -1, wait: -1, begun: s.now}
+			t = &task{pid: pid, call: -1, wait: -1, begun: s.now}
 			s.tasks[tid] = t
 		}
 		t.seen = s.round
 		s.writeTask(tid, t)
 	}
 	var err error
-	if s.workers != nil {
-		err = s.workers.eachWorker(look)
-	} else if err = eachNumber(s.dir, s.names, look); err == nil && listed == 0 {
+	if s.only {
+		err = s.workers.eachWorker(func(pid int) { look(pid, pid) })
+	} else if err = eachNumber(s.dir, s.names, func(tid int) { look(s.process.pid, tid) }); err == nil && listed == 0 {
 		return syscall.ENOENT
+	}
+	if s.workers != nil && !s.only {
+		s.workers.eachThread(s.names, look)
 	}
 	if len(s.tasks) > listed {
 		for tid, t := range s.tasks {
@@ -190,8 +196,9 @@ func (s *syscalls) lookAtListed() error {
 func (s *syscalls) forgetThread(tid int, t *task) {
 	s.closeFiles(t)
 	delete(s.tasks, tid)
-	if s.workers != nil {
+	if s.workers != nil && tid == t.pid {
 		s.workers.forgetWorker(tid)
+		delete(s.callers, tid)
 	}
 	s.buf = append(strconv.AppendInt(append(s.buf, "ended "...), int64(tid), 10), '\n')
 }
@@ -207,7 +214,7 @@ func (s *syscalls) closeFiles(t *task) {
 
 // writeTask writes what a thread does, if that has changed. It returns false if the thread does not exist.
 func (s *syscalls) writeTask(tid int, t *task) bool {
-	n, err := s.readTaskFile(&t.call, tid, "syscall", s.room[:])
+	n, err := s.readTaskFile(&t.call, t, tid, "syscall", s.room[:])
 	if err != nil || n <= 0 {
 		return false // it ends just now, which the kernel may call EPERM, too: the next listing lacks it
 	}
@@ -217,13 +224,13 @@ func (s *syscalls) writeTask(tid int, t *task) bool {
 	}
 	if s.now.Sub(t.named) >= namesEvery || s.now.Sub(t.begun) < namesEvery && t.begun != s.began {
 		t.named = s.now
-		if name := s.readName(tid); name != t.name {
+		if name := readName(t, tid); name != t.name {
 			t.name = name
 			s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, name)
 		}
 	}
 	if s.workers != nil {
-		s.buf = s.workers.writeArgument(s.buf, tid, now)
+		s.buf = s.workers.writeArgument(s.buf, t.pid, now)
 	} else {
 		s.buf = s.fds.writeArgument(s.buf, now)
 	}
@@ -240,20 +247,25 @@ func (s *syscalls) writeCallers(tid int, t *task, now []byte) {
 	if s.callers == nil || now[0] == 'r' { // running
 		return
 	}
-	out, line := s.callers.describeCallers(s.buf, tid, now)
+	c := s.callers[t.pid]
+	if c == nil {
+		c = newCallers(t.pid, s.functions)
+		s.callers[t.pid] = c
+	}
+	out, line := c.describeCallers(s.buf, tid, now)
 	s.buf = out
-	if n, err := s.readTaskFile(&t.call, tid, "syscall", s.check[:]); err == nil && n > 0 && bytes.Equal(bytes.TrimSpace(s.check[:n]), now) {
+	if n, err := s.readTaskFile(&t.call, t, tid, "syscall", s.check[:]); err == nil && n > 0 && bytes.Equal(bytes.TrimSpace(s.check[:n]), now) {
 		s.buf = append(s.buf, line...)
 	}
 }
 
 // readTaskFile reads a file of a thread into the room there is, and keeps it open if enough files
 // may be.
-func (s *syscalls) readTaskFile(keep *int, tid int, name string, room []byte) (int, error) {
+func (s *syscalls) readTaskFile(keep *int, t *task, tid int, name string, room []byte) (int, error) {
 	fd := *keep
 	if fd < 0 {
 		var err error
-		if fd, err = syscall.Open(s.taskPath(tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
+		if fd, err = syscall.Open(taskPath(t, tid, name), syscall.O_RDONLY|syscall.O_CLOEXEC, 0); err != nil {
 			return 0, err
 		}
 		if s.open < s.most {
@@ -273,7 +285,7 @@ func (s *syscalls) waitFunction(tid int, t *task, now []byte) string {
 		return "-"
 	}
 	var room [128]byte
-	n, err := s.readTaskFile(&t.wait, tid, "wchan", room[:])
+	n, err := s.readTaskFile(&t.wait, t, tid, "wchan", room[:])
 	b := bytes.TrimSpace(room[:max(n, 0)])
 	if err != nil || len(b) == 0 || bytes.Equal(b, []byte("0")) {
 		return "-"
@@ -281,16 +293,13 @@ func (s *syscalls) waitFunction(tid int, t *task, now []byte) string {
 	return string(bytes.ReplaceAll(b, []byte(" "), []byte("_")))
 }
 
-// taskPath returns the path of a file of a thread, or of the first thread of a worker.
-func (s *syscalls) taskPath(tid int, name string) string {
-	if s.workers != nil {
-		return fmt.Sprintf("/proc/%d/task/%d/%s", tid, tid, name)
-	}
-	return fmt.Sprintf("%s/task/%d/%s", s.process.dir, tid, name)
+// taskPath returns the path of a file of a thread.
+func taskPath(t *task, tid int, name string) string {
+	return fmt.Sprintf("/proc/%d/task/%d/%s", t.pid, tid, name)
 }
 
-func (s *syscalls) readName(tid int) string {
-	b, err := os.ReadFile(s.taskPath(tid, "comm"))
+func readName(t *task, tid int) string {
+	b, err := os.ReadFile(taskPath(t, tid, "comm"))
 	if err != nil {
 		return ""
 	}

@@ -2,10 +2,18 @@ package linux
 
 import (
 	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe/probetest"
 )
 
 // Of the threads of a service that waits for requests the kernel says what they wait in.
@@ -31,6 +39,43 @@ func TestSyscalls(t *testing.T) {
 	}
 	if c := b.Covered(0, evidence.CoverSyscalls); len(c) != 1 || c[0].Sampled <= 0 {
 		t.Errorf("covered %+v", c)
+	}
+}
+
+// startWorker starts a worker that sleeps for a moment again and again, and waits until its standard input ends.
+func startWorker(string) {
+	runtime.LockOSThread() // the worker ends with the thread that started it
+	c := probetest.Role("worker")
+	c.SysProcAttr = &unix.SysProcAttr{Pdeathsig: unix.SIGKILL} // the master is killed
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println(c.Process.Pid)
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func sleepShortly([]string) {
+	for moment := unix.NsecToTimespec(20e6); ; {
+		_ = unix.Nanosleep(&moment, nil)
+	}
+}
+
+// What the threads of a master's workers do is recorded beside its own.
+func TestThreadsOfWorkers(t *testing.T) {
+	c := probetest.Play(t, "master", nil, "x")
+	r := probetest.Begin(t, probetest.One(t, Probe.Find, discover.Target{PID: c.Process.Pid}))
+	r.Wait(t, "syscalls.txt", looks(20))
+	if err := r.End(); err != nil {
+		t.Fatal(err)
+	}
+	b := r.Read(t, "syscalls.txt")
+	of := make(map[bool]map[string]int) // of the worker, and of others
+	of[true], of[false] = make(map[string]int), make(map[string]int)
+	for i := range b.Samples.Len() {
+		of[fmt.Sprint(b.Samples.Lane[i]) == c.Said][b.Stacks.Info(b.Samples.Stack[i]).Call]++
+	}
+	if of[true]["nanosleep"] < 5 || of[false]["read"] == 0 {
+		t.Errorf("the worker waits in %v, others in %v", of[true], of[false])
 	}
 }
 

@@ -7,11 +7,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// workers records the workers of a process like its threads, for a runtime whose workers are processes that serve one request at a time.
+// workers records the workers of a process like its threads: those of a runtime whose workers serve one request at a time, of which the first
+// thread counts, or all threads of the workers that a master has beside its own.
 type workers struct {
 	process *process
 	files   map[int]*openFiles // of each worker
@@ -40,6 +44,18 @@ func (w *workers) eachWorker(each func(pid int)) error {
 		}
 	}
 	return nil
+}
+
+// eachThread calls each with the threads of the workers that have the process's name.
+func (w *workers) eachThread(room []byte, each func(pid, tid int)) {
+	for _, pid := range probe.Workers(w.process.pid) {
+		fd, err := syscall.Open(fmt.Sprintf("/proc/%d/task", pid), syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+		if err != nil {
+			continue // it has ended
+		}
+		_ = eachNumber(fd, room, func(tid int) { each(pid, tid) })
+		_ = syscall.Close(fd)
+	}
 }
 
 // writeArgument is [openFiles.writeArgument] for a worker. Each worker has its own descriptors, so a number is written again if it means

@@ -22,6 +22,13 @@ func Main(m *testing.M, roles map[string]func(args []string)) {
 	os.Exit(m.Run())
 }
 
+// Role is the test program in another role, for a child that starts children.
+func Role(as string, args ...string) *exec.Cmd {
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), role+"="+as)
+	return c
+}
+
 // Child is the test program in another role; it ends with the test.
 type Child struct {
 	*exec.Cmd
@@ -34,8 +41,8 @@ type Child struct {
 // Play starts a child, which must say a line. Its standard input ends with the test.
 func Play(t testing.TB, as string, env []string, args ...string) *Child {
 	t.Helper()
-	c := &Child{Cmd: exec.Command(os.Args[0], args...)}
-	c.Env = append(append(os.Environ(), env...), role+"="+as)
+	c := &Child{Cmd: Role(as, args...)}
+	c.Env = append(c.Env, env...)
 	c.Stderr = os.Stderr
 	var err error
 	if c.in, err = c.StdinPipe(); err != nil {

@@ -3,6 +3,7 @@ package all_test
 import (
 	"bytes"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,6 +72,9 @@ func terminal(t *testing.T, d *diagnose.Diagnosis, o text.Options) string {
 	return b.String()
 }
 
+// ofSlow is the share of slow time that a title ends its first sentence with.
+var ofSlow = regexp.MustCompile(`: (\d[\d.]* %) of slow time(?:\.|$| passes )`)
+
 // holds demands what no report leaves out, however short: which causes there are, the proof of the first, what to change
 // and what that does, and the routes.
 func holds(t *testing.T, d *diagnose.Diagnosis, short string) {
@@ -91,7 +95,12 @@ func holds(t *testing.T, d *diagnose.Diagnosis, short string) {
 			continue
 		}
 		first = false
-		want("what is wrong", strings.TrimSuffix(v.Title, "."))
+		for part := range strings.SplitSeq(strings.TrimSuffix(ofSlow.ReplaceAllString(v.Title, ".\n"), "."), "\n") { // the share is told before it
+			want("what is wrong", strings.Trim(part, ". "))
+		}
+		if share := ofSlow.FindStringSubmatch(v.Title); share != nil && !strings.Contains(words, share[0]) { // the title has it where what it saves is not known
+			want("its share", share[1]+" of the slow time")
+		}
 		if len(v.Evidence) > 0 {
 			want("the proof", "WHY")
 		}

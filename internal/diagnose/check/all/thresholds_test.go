@@ -36,7 +36,7 @@ var noThreshold = map[string]string{
 	"jvm.enlarged": "a factor for advice", "jvm.regions": "how G1 sizes its regions", "jvm.leastRegion": "how G1 sizes its regions", "jvm.mostRegion": "how G1 sizes its regions", "jvm.mostRegion18": "how G1 sizes its regions",
 	"jvm.answered": "how long a dump takes to be written", "jvm.inTitle": "the length of a title", "jvm.paceOf": "a quantile", "service.nearlyNone": "a factor for advice", "service.noGap": "how samples are joined",
 	"linux.silence": "the scheduler's slice", "linux.cell": "the resolution of a raster", "check.leastShown": "how a share is written", "redis.oneEach": "how a rate is written", "redis.rarer": "how a rate is written", "check.useWindow": "the length of a step", "check.AMinute": "the length of a stretch", "linux.page": "the size of a page", "linux.ofFault": "the part of a fault that a profile sees",
-	"jvm.besideHeap": "a factor for advice", "dotnet.usualLimit": "a default of ASP.NET", "redis.costs": "an estimate of a cost",
+	"jvm.besideHeap": "a factor for advice", "dotnet.usualLimit": "a default of ASP.NET", "redis.costs": "an estimate of a cost", "check.sameFigure": "whether two figures are the same",
 }
 
 // TestEveryThresholdIsDeclared requires of each threshold a name of its own, a unit, a reason and a source, and of each check that it lists

@@ -58,12 +58,28 @@ func (s *starving) predictAwait(n threadpool.Service) []check.Prediction {
 		return nil
 	}
 	now := &of.Measured
+	finished := newPrediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate)
+	if come := s.arrivalRate(); now.Rate.Value > 0 && come > 0 && then.Rate.Value > moreThanCome.Value*come { // while none is finished, clients that wait send no more
+		finished.Metric, finished.Now = "capacity", nil // no more are finished than come
+	}
 	return []check.Prediction{
-		newPrediction("requests.finished_per_s", "requests finished", "1/s", now.Rate, then.Rate),
+		finished,
 		newPrediction("requests.mean_ms", "mean latency", "ms", model.Unknown, then.Latency),
 		newPrediction("requests.p99_ms", "p99", "ms", model.Unknown, then.P99),
 		newPrediction("pool.threads", "pool threads", "threads", now.Threads, then.Threads),
 	}
+}
+
+var moreThanCome = check.Threshold{Name: "predicted rate of finished requests over the rate at which requests come", Value: 1.1, Unit: "times",
+	Why: "no more requests are finished than come: what is predicted above that is the pool's capacity", Source: check.Judgement + ": weighs the error of both rates, a few hundredths, against capacity, which is then several times as much"}
+
+// arrivalRate returns how many requests came per second, 0 unknown.
+func (s *starving) arrivalRate() float64 {
+	l := s.c.Ledger
+	if l == nil || l.To <= l.From {
+		return 0
+	}
+	return float64(len(l.All.Rows)) / (float64(l.To-l.From) / 1e9)
 }
 
 // isBlockedElsewhere says whether the pool's threads are blocked not in requests but in timers or

@@ -47,7 +47,7 @@ maximum.`,
 	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
 		check.Material, longQueue),
 	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyQueued,
-		manyWaiting, mostlyUnseen, someBlocking, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
+		manyWaiting, moreThanCome, mostlyUnseen, someBlocking, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
@@ -348,7 +348,7 @@ func (s *starving) byClient(v *check.Verdict) bool {
 	}
 	v.Rule, v.Weight = check.StandsAlone, 1
 	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"},
-		{Text: "until then, let the pool create more threads without delay: ThreadPool.SetMinThreads, or", Setting: "System.Threading.ThreadPool.MinThreads"}}
+		{Text: "until then, let the pool create more threads without delay, by ThreadPool.SetMinThreads or by the setting", Setting: "System.Threading.ThreadPool.MinThreads"}}
 	v.Needs = []check.Need{stacksEvidence, countersEvidence}
 	return true
 }

@@ -143,7 +143,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		if by := stopsReading(c); by != "" {
 			v.Rule = check.Explained
-			v.Summary += "; " + by + " keeps it from taking them up"
+			v.Summary = by + " keeps the service from taking requests up: " + v.Summary
 			return v
 		}
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
@@ -304,12 +304,14 @@ func waitFor(c *check.Case, row int, kind evidence.WaitKind) (ns int64) {
 
 // loopRuns adds the function that the service's threads run most, and returns its name; "" unknown.
 func loopRuns(c *check.Case, v *check.Verdict) string {
-	all := c.Worked()
-	if len(all) == 0 || all[0].Function == "" {
-		return ""
+	for _, x := range c.Worked() {
+		if x.Function == "" || c.Bundle.Names.Wait(c.Bundle.Names.Lookup(x.Function)).Kind != evidence.OtherWait { // a wait has a name, too
+			continue
+		}
+		v.Evidence = append(v.Evidence, c.Figure("requests.function_share", "share of what its threads run: "+x.Name(), x.Share, "1", x.Origin))
+		return x.Name()
 	}
-	v.Evidence = append(v.Evidence, c.Figure("requests.function_share", "share of what its threads run: "+all[0].Name(), all[0].Share, "1", all[0].Origin))
-	return all[0].Name()
+	return ""
 }
 
 // judgeHeldInside judges requests that wait before their handlers begin while the kernel's queues

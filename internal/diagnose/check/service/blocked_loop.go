@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -100,13 +101,13 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		}
 		v.Evidence = append(v.Evidence, c.Figure("loop.function_share", "share of the looks at the loop's thread, while it had work, "+does, site.Share, "1", site.Origin))
 	}
-	v.Fix = append(v.Fix, offLoop(h, &site))
+	v.Fix = append(v.Fix, offLoop(c, h, &site))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return loopWait(c, row) }))
 	return v
 }
 
 // offLoop returns what helps against a blocked event loop.
-func offLoop(h *loopHolder, site *loopSite) check.Fix {
+func offLoop(c *check.Case, h *loopHolder, site *loopSite) check.Fix {
 	fix := check.Fix{Code: site.Name()}
 	switch {
 	case h.blocked != "":
@@ -116,8 +117,46 @@ func offLoop(h *loopHolder, site *loopSite) check.Fix {
 	default:
 		fix.Text = "do not compute this on the event loop: split it, use the asynchronous form of the call, or make it"
 	}
-	fix.Text += " on a pool of threads or in another process (Node.js: worker_threads; asyncio: run_in_executor, or a handler that is not async; Vert.x: executeBlocking; Undertow: dispatch)"
+	fix.Text += " on a pool of threads or in another process"
+	if how := loopAdvice(c); how != "" {
+		fix.Text += " (" + how + ")"
+	}
 	return fix
+}
+
+// loopLibraries are libraries with event loops, by parts of the names of their functions, and what each has for long work.
+var loopLibraries = []struct {
+	signs []string
+	how   string
+}{
+	{[]string{"uv_run", "uv__io_poll", "node::"}, "Node.js: worker_threads"},
+	{[]string{"_PyEval", "PyEval_", ".py:", "asyncio"}, "asyncio: run_in_executor, or a handler that is not async"},
+	{[]string{"io.vertx."}, "Vert.x: executeBlocking"},
+	{[]string{"io.undertow."}, "Undertow: dispatch"},
+	{[]string{"reactor.core.", "reactor.netty."}, "Reactor: subscribeOn(Schedulers.boundedElastic())"},
+	{[]string{"tokio::"}, "tokio: spawn_blocking"},
+}
+
+// loopAdvice returns what the libraries on the stacks of the process's threads have for long work, "" if none of them is known.
+func loopAdvice(c *check.Case) string {
+	var found []string
+	seen := make(map[evidence.StackID]bool)
+	looks := c.Threads().Samples(c.Subject)
+	for i := range looks {
+		if seen[looks[i].Stack] {
+			continue
+		}
+		seen[looks[i].Stack] = true
+		for _, f := range threadstack.Of(c.Bundle, looks[i].Stack).Frames {
+			for _, l := range loopLibraries {
+				if !slices.Contains(found, l.how) && slices.ContainsFunc(l.signs, func(sign string) bool { return strings.Contains(f, sign) }) {
+					found = append(found, l.how)
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return strings.Join(found, "; ")
 }
 
 // loopWaits are the waits of slow requests for event loops.

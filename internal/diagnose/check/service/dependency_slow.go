@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -34,14 +35,17 @@ the dependency's own monitoring, times the calls per request, is the most that t
 dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
 database. Spans show the rest as local time, between the calls.
 
+A client that opens a connection for each call pays for its set-up (TLS, a login) each time, and
+each request of the route does: then the dependency is well, and kept connections help.
+
 What helps: diagnosing the dependency itself; a timeout with a budget per request; fewer
 calls in sequence; a cache where answers repeat. Of a name server: a cache on the host and
 connections that stay open, a shorter timeout of the resolver where queries are sent again,
 full names where search domains are tried first.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
-		check.SomeSlow, check.SlowShare, check.Material, tenSeconds, aSecond, fewUnanswered),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
-		mostOfCalls, mostOfTime, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that, or connections opened for single calls, whose set-up is half of the time of requests of %v or more; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute",
+		check.SomeSlow, check.SlowShare, check.Material, check.NoticeableCall, tenSeconds, aSecond, fewUnanswered),
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
+		mostOfCalls, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
@@ -56,7 +60,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if c.Ledger == nil {
 		return v
 	}
-	return alwaysSlow(c, v)
+	return connectsEach(c, alwaysSlow(c, v))
 }
 
 // judgeCalls judges how much longer than usual slow requests wait for dependencies.
@@ -160,7 +164,11 @@ func judgeCalls(c *check.Case) check.Verdict {
 		name = most
 	}
 	whom := nameDependency(c, name)
-	v.Title = fmt.Sprintf("Slow requests wait for %s.", withArticle(whom))
+	from := ""
+	if address := addressOf(c, spans); whom == name && address != "" && len(details) > 0 && 2*details[0].Ns > l.Charges[ledger.Dependency] && !hasPort(name) {
+		whom, from = address, ", called from "+name
+	}
+	v.Title = fmt.Sprintf("Slow requests wait for %s%s.", withArticle(whom), from)
 	if route := calledRoute(c, name); route != "" {
 		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
 	}
@@ -185,6 +193,27 @@ func judgeCalls(c *check.Case) check.Verdict {
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// addressOf returns the address that calls spent most of their time at; "" where no one has most of it.
+func addressOf(c *check.Case, spans *spanned) string {
+	if most := calledMost(c); hasPort(most) {
+		return most
+	}
+	if spans != nil && hasPort(spans.name) {
+		return spans.name
+	}
+	return ""
+}
+
+// hasPort says whether a name ends with an address: "127.0.0.1:5432", "PostgreSQL at db:5432".
+func hasPort(name string) bool {
+	i := strings.LastIndexByte(name, ':')
+	if i <= 0 {
+		return false
+	}
+	_, err := strconv.ParseUint(name[i+1:], 10, 16)
+	return err == nil
 }
 
 // withArticle returns a dependency's name for use within a sentence.
@@ -262,7 +291,7 @@ func addHolders(c *check.Case, v *check.Verdict) {
 			names := waitedFor(c, check.BehindMechanism(m))
 			name := c.Bundle.Names.Text(names[0].id)
 			v.Title = fmt.Sprintf("%s, through %s, which is held during that wait.", strings.TrimSuffix(v.Title, "."), name)
-			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which the holder of what it waited for waited for a dependency: %s", name), share, "1", check.From(c.Ledger.StatesFrom())))
+			v.Evidence = append(v.Evidence, c.Figure("slow.dependency_of_holder_share", fmt.Sprintf("share of slow time in which requests waited for %s while its holder waited for a dependency", name), share, "1", check.From(c.Ledger.StatesFrom())))
 		}
 	}
 }

@@ -240,23 +240,49 @@ func tracked(took int64, sends, domains int) []byte {
 	return s.bytes(seconds)
 }
 
+// paid are payments at a provider that answers after 6 ms, over TLS: each opens a connection, or all share those that are kept.
+func paid(each bool) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	s.lookups(30, seconds, false)
+	port := 50000
+	for _, at := range s.arrivals(20, seconds) {
+		w := s.worker(at)
+		now, own := at+200_000, 40000+w
+		questions := []int{183} // bytes
+		if each {
+			port++
+			own, questions = port, []int{1483, 93, 183}
+		}
+		for _, sent := range questions {
+			took := s.vary(6 * ms)
+			s.lines = append(s.lines, line{now + took, fmt.Sprintf("k %d 20000 %d 0 150 %d 1 1 %d %[4]d %d %s tls", now, took, sent, firstThread+w, own, payments)})
+			now += took + 100_000
+		}
+		s.request(w, at, now+200_000, 200, "POST /pay/{id}")
+	}
+	return s.bytes(seconds)
+}
+
 // TestMadeExchanges holds the fixtures that are made against what makes them.
 func TestMadeExchanges(t *testing.T) {
 	for dir, f := range map[string]struct {
 		about string
 		text  []byte
 	}{
-		"service.row-lock/sick":                  {"19 sales a second change one row in a transaction that calls a payment service for 40 ms", sales(true, false)},
-		"service.row-lock/sick-encrypted":        {"the same with encrypted connections, of which sizes and times are known", sales(true, true)},
-		"service.row-lock/healthy":               {"the payment service is called before the transaction begins", sales(false, false)},
-		"service.dependency-slow/sick-kernel":    {"a third of the searches read a whole table for 120 ms", searches(120 * ms)},
-		"service.dependency-slow/healthy-kernel": {"all searches take 2 ms", searches(2 * ms)},
-		"service.dependency-slow/sick-names":     {"a name server takes 350 ms for one query of eight", tracked(350*ms, 1, 0)},
-		"service.dependency-slow/healthy-names":  {"the name server always takes 1 ms", tracked(900_000, 1, 0)},
-		"service.retry-storm/sick":               {"a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", quotes(3, 1400*ms)},
-		"service.retry-storm/healthy":            {"the supplier always answers", quotes(3, 0)},
-		"service.cache-stampede/sick":            {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true)},
-		"service.cache-stampede/healthy":         {"the report is made anew beside the requests", reports(false)},
+		"service.row-lock/sick":                    {"19 sales a second change one row in a transaction that calls a payment service for 40 ms", sales(true, false)},
+		"service.row-lock/sick-encrypted":          {"the same with encrypted connections, of which sizes and times are known", sales(true, true)},
+		"service.row-lock/healthy":                 {"the payment service is called before the transaction begins", sales(false, false)},
+		"service.dependency-slow/sick-kernel":      {"a third of the searches read a whole table for 120 ms", searches(120 * ms)},
+		"service.dependency-slow/healthy-kernel":   {"all searches take 2 ms", searches(2 * ms)},
+		"service.dependency-slow/sick-names":       {"a name server takes 350 ms for one query of eight", tracked(350*ms, 1, 0)},
+		"service.dependency-slow/healthy-names":    {"the name server always takes 1 ms", tracked(900_000, 1, 0)},
+		"service.dependency-slow/sick-connects":    {"each payment opens a connection, with TLS over a way of 6 ms", paid(true)},
+		"service.dependency-slow/healthy-connects": {"payments share connections that are kept", paid(false)},
+		"service.retry-storm/sick":                 {"a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", quotes(3, 1400*ms)},
+		"service.retry-storm/healthy":              {"the supplier always answers", quotes(3, 0)},
+		"service.cache-stampede/sick":              {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true)},
+		"service.cache-stampede/healthy":           {"the report is made anew beside the requests", reports(false)},
 	} {
 		about, err := json.MarshalIndent(map[string]string{"about": f.about, "made_by": "go test ./internal/diagnose/check/service -update"}, "", "  ")
 		if err != nil {
@@ -304,6 +330,7 @@ func TestNotMistaken(t *testing.T) {
 		"a slow query is no stampede":            {searches(120 * ms), judgeStampede},
 		"a slow name server is no stampede":      {tracked(350*ms, 1, 0), judgeStampede},
 		"a quick name server is not slow":        {tracked(900_000, 1, 2), judgeDependency},
+		"kept connections cost nothing":          {paid(false), judgeDependency},
 		"a call before a transaction is no lock": {sales(false, true), judgeRowLock},
 		"a call made once is no storm":           {quotes(1, 1400*ms), judgeRetries},
 		"a lock is no stampede":                  {sales(true, false), judgeStampede},
@@ -330,6 +357,7 @@ func TestNamed(t *testing.T) {
 		"lost queries":          {tracked(5000*ms, 2, 0), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "have the resolver wait less before it asks again"},
 		"an impatient resolver": {tracked(550*ms, 2, 0), judgeDependency, "wait for the name server (DNS)", "look names up less often"},
 		"names that are not":    {tracked(350*ms, 1, 3), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "look names up less often"},
+		"a connection for each": {paid(true), judgeDependency, "Requests of POST /pay/{id} open connections to 10.0.0.9:8080 for single calls: their set-up takes 6", "keep connections to 10.0.0.9:8080 open"},
 		"a storm":               {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
 		"a stampede":            {reports(true), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
 	} {
@@ -340,7 +368,7 @@ func TestNamed(t *testing.T) {
 		if v.State != check.Supported || !strings.Contains(v.Title, x.title) || len(v.Fix) == 0 || !strings.Contains(v.Fix[0].Text, x.fix) {
 			t.Errorf("%s: %s %q, %+v", name, v.State, v.Title, v.Fix)
 		}
-		if len(v.Prediction) == 0 || v.Saves == nil {
+		if saves := v.Saves != nil || name == "a connection for each"; len(v.Prediction) == 0 || !saves { // all of its requests take as long
 			t.Errorf("%s: it does not say what a fix would do", name)
 		}
 	}

@@ -341,7 +341,7 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 // wait for it (requests that find one free do not wait), times the time each is under way without
 // waiting for it, which is the longest it can hold one (Little's law, J. Little, Operations
 // Research 9, 1961). It returns 0 where a quarter of that time was not observed, as waits may be
-// in it.
+// in it, and where a pool of known size would have made requests wait longer than they did.
 func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) (needed float64) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	rows := l.KnownRows()
@@ -384,10 +384,13 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
 			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.StatesFrom())))
 	}
-	if has := c.Bundle.Names.Wait(name).Places; has > 0 && float64(has) >= needed/comfortable.Value {
+	outgrown := func(places int) bool { // waits would have grown longer in this time, had so many been needed
+		return needed*(1-float64(slices.Max(waited))/float64(l.To-l.From)) > float64(places)
+	}
+	if has := c.Bundle.Names.Wait(name).Places; has > 0 && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
 		needed = 0 // not all that requests hold is known
 	}
-	if has, limited := awaitedLimit(c, name); limited && float64(has) >= needed/comfortable.Value {
+	if has, limited := awaitedLimit(c, name); limited && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
 		needed = 0
 	}
 	for _, x := range threadLimits(c) {

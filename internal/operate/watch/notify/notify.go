@@ -128,6 +128,15 @@ func (h *Hook) Tell(e Event) {
 	}
 }
 
+// Test sends a message that says it is a test, once and without waiting in the queue. The error says what the receiver answered.
+func (h *Hook) Test(ctx context.Context, e Event) error {
+	text := h.Form.Encode(e)
+	if text == nil {
+		return fmt.Errorf("%s sends no messages of kind %s", h.Form.Name, e.Kind)
+	}
+	return h.postMessage(ctx, text)
+}
+
 // Lost returns how many events were given up.
 func (h *Hook) Lost() int64 {
 	h.mu.Lock()

@@ -187,3 +187,27 @@ func TestBounds(t *testing.T) {
 		t.Errorf("lost %d, %d wait", h.Lost(), len(h.waiting))
 	}
 }
+
+// A test message is sent at once, and what the receiver answers is the result.
+func TestTest(t *testing.T) {
+	code := http.StatusOK
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got = string(b)
+		w.WriteHeader(code)
+	}))
+	defer server.Close()
+	h, err := Open("slack="+server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Event{Kind: "alarm", Text: "this is a test", Rule: "test", Severity: "warn"}
+	if err := h.Test(t.Context(), e); err != nil || !strings.Contains(got, "this is a test") {
+		t.Errorf("%v: %s", err, got)
+	}
+	code = http.StatusForbidden
+	if err := h.Test(t.Context(), e); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("a refusal is %v", err)
+	}
+}

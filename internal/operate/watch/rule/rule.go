@@ -20,7 +20,7 @@ type Rule struct {
 	ID        string           `yaml:"id"`    // "dotnet.loh-size"
 	Title     string           `yaml:"title"` // what happens, in one line
 	Condition `yaml:",inline"` // the condition of the rule's own series
-	And       []Condition      `yaml:"and"`       // further conditions that must hold
+	And       []Condition      `yaml:"and"`       // further conditions that must hold at the same time: a list, each with a series and a bound
 	For       Duration         `yaml:"for"`       // how long the conditions must hold before an alarm
 	Clear     *float64         `yaml:"clear"`     // the alarm ends below it (above it if the rule has below); default: a tenth short of the bound
 	ClearFor  Duration         `yaml:"clear-for"` // how long the value must be clear; default: as long as For, one minute at least
@@ -40,11 +40,11 @@ func (r *Rule) Graver(than string) bool {
 
 // Condition is what one series must show. One of Above, Below and Period is set. With Usual or Than, Above is a factor.
 type Condition struct {
-	Series string   `yaml:"series"`
-	Take   Take     `yaml:"take"`   // how the points of Over become one value; default mean
-	Over   Duration `yaml:"over"`   // default 10 s
-	Above  *float64 `yaml:"above"`  // in the series' unit
-	Below  *float64 `yaml:"below"`  // likewise
+	Series string   `yaml:"series"` // which series must show it: unstall watch --series lists them
+	Take   Take     `yaml:"take"`   // how the points of Over become one value: mean, max, min, climb (growth per second) or sum; default mean
+	Over   Duration `yaml:"over"`   // the time that one value is of; default 10 s
+	Above  *float64 `yaml:"above"`  // the bound that the value must exceed, in the series' unit
+	Below  *float64 `yaml:"below"`  // the bound that it must fall below, likewise
 	Usual  *Days    `yaml:"usual"`  // Above is a factor of the median of the daily maxima of the days before
 	Than   string   `yaml:"than"`   // Above is a factor of this series
 	Period *Period  `yaml:"period"` // the series repeats with a constant period

@@ -15,6 +15,17 @@ const curveColours = {
 };
 const otherColours = ["m-own", "m-collector_cpu", "m-dependency", "m-background_cpu", "m-lock", "m-kernel", "m-queue", "m-pool"];
 
+// distinct replaces colours that an earlier curve has, as far as there are others.
+function distinct(colours) {
+  const taken = new Set();
+  return colours.map(colour => {
+    const free = taken.has(colour) && otherColours.find(other => !taken.has(other) && !colours.includes(other));
+    const mine = free || colour;
+    taken.add(mine);
+    return mine;
+  });
+}
+
 const chartHeight = 98;
 
 class ChartTrack extends Track {
@@ -25,7 +36,7 @@ class ChartTrack extends Track {
     this.chart = chart;
     this.peaks = [];
     const known = curveColours[chart.id] || {};
-    this.colours = chart.curves.map((c, i) => known[c.id] || (palette.style.getPropertyValue("--m-" + c.id) ? "m-" + c.id : otherColours[i % otherColours.length]));
+    this.colours = distinct(chart.curves.map((c, i) => known[c.id] || (palette.style.getPropertyValue("--m-" + c.id) ? "m-" + c.id : otherColours[i % otherColours.length])));
     this.values = chart.curves.map(() => el("span", { class: "app-value" }));
     this.keys = chart.curves.map((c, i) => el("span", { class: "app-key", title: c.source ? "from " + c.source : null }, swatch(""), c.title + " ", this.values[i]));
     this.figures.append(chart.stacked && chart.curves.length > 1 ? "from below:" : "", ...this.keys);

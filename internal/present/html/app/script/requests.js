@@ -12,7 +12,7 @@ class RequestTrack extends Track {
     this.element.append(this.surface.canvas);
     const { threshold } = timeline.model;
     const legend = (mark, text) => el("span", { class: "app-key" }, el("span", { class: "app-dot app-dot-" + mark, "aria-hidden": "true" }), text);
-    this.figures.append(legend("usual", "a request"), threshold ? legend("slow", "slow, over " + duration(threshold)) : "");
+    this.figures.append(legend("usual", "a request"), legend("slow", threshold ? "slow, over " + duration(threshold) : "slow, by the rule of its route"));
     this.openKey = legend("open", "what it waited for is known: click");
     this.failedKey = legend("failed", "failed");
     this.figures.append(this.openKey, this.failedKey);
@@ -248,7 +248,8 @@ class RequestTrack extends Track {
 
   picture() {
     const legend = [{ text: "a request", colour: palette.get("m-own") }];
-    if (this.timeline.model.threshold) legend.push({ text: "slow, over " + duration(this.timeline.model.threshold), colour: palette.get("accent") });
+    const { threshold } = this.timeline.model;
+    legend.push({ text: threshold ? "slow, over " + duration(threshold) : "slow, by the rule of its route", colour: palette.get("accent") });
     return { title: this.title.textContent, legend, drawing: record(this.surface, () => this.draw()) };
   }
 

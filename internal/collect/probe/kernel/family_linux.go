@@ -1,0 +1,90 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
+)
+
+// family is a process and, if it is the master of workers, these: their threads count as its own.
+type family struct {
+	lead   int
+	master bool
+
+	mu        sync.Mutex
+	processes map[int]*symbol.Process // by PID
+	of        map[int]int             // by thread: the PID of its process, 0 if it is none of the family's
+}
+
+func newFamily(lead int, master bool) *family {
+	f := &family{lead: lead, master: master}
+	f.refresh()
+	return f
+}
+
+// refresh finds the workers that there are now, and forgets the others.
+func (f *family) refresh() {
+	all := []int{f.lead}
+	if f.master {
+		all = append(all, probe.Workers(f.lead)...)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old := f.processes
+	f.processes, f.of = make(map[int]*symbol.Process, len(all)), make(map[int]int)
+	for _, pid := range all {
+		if f.processes[pid] = old[pid]; f.processes[pid] == nil {
+			f.processes[pid] = symbol.NewProcess(pid)
+		}
+	}
+}
+
+// has reports whether a process is of the family.
+func (f *family) has(pid int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.processes[pid] != nil
+}
+
+// symbols returns the symbols of a process of the family.
+func (f *family) symbols(pid int) *symbol.Process {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.processes[pid]
+	if p == nil { // it was one when its stack was taken
+		p = symbol.NewProcess(pid)
+		f.processes[pid] = p
+	}
+	return p
+}
+
+// processOf returns the process of a thread; 0: it is none of the family's, or has ended.
+func (f *family) processOf(tid int) int {
+	if !f.master {
+		return f.lead
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	pid, known := f.of[tid]
+	if !known {
+		if pid = leaderOf(tid); f.processes[pid] == nil {
+			pid = 0
+		}
+		f.of[tid] = pid
+	}
+	return pid
+}
+
+// leaderOf returns the PID of a thread's process, 0 if it has ended.
+func leaderOf(tid int) (pid int) {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
+	_, after, _ := bytes.Cut(b, []byte("\nTgid:"))
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	pid, _ = strconv.Atoi(string(bytes.TrimSpace(line)))
+	return pid
+}

@@ -1,0 +1,186 @@
+package service
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// A client that opens a connection for each call pays its set-up each time: TLS and logins ask and answer several times before the call. All
+// requests of a route pay it, so none is slower than the others.
+var (
+	fewPerConnection = check.Threshold{Name: "questions and answers on a connection, on average, if each call opens one", Value: 6, Unit: "count",
+		Why: "a connection that is kept carries many", Source: "arithmetic: two for TLS (RFC 8446, section 2: one in 1.3), up to three for a database's login, and one for the call"}
+	mostSetUp = check.Threshold{Name: "part of a route's time in the set-up of connections", Value: .5, Unit: "1",
+		Why: "the larger part decides", Source: "arithmetic: half"}
+)
+
+// connecting is what requests of a route spend on the set-up of connections that they open for single calls.
+type connecting struct {
+	to          evidence.NameID
+	connections int
+	calls       int // questions and answers on them
+	route       evidence.NameID
+	requests    int             // of that route, that opened some
+	share       float64         // of their time that set-ups take
+	of          float64         // of the time of all requests
+	p50         int64           // ns, of the set-ups of such a request
+	took        int64           // ns, median of these requests
+	byRow       map[int]int64   // ns
+	opened      []*connectionUp // in order of their beginning
+}
+
+// connectionUp is the set-up of one connection: from its first question until its last, which is the call.
+type connectionUp struct {
+	begun, until int64 // ns
+	request      int   // row, −1 unknown
+}
+
+// connectsEach adds to a verdict that rules a dependency out the connections that requests of a route always open.
+func connectsEach(c *check.Case, v check.Verdict) check.Verdict {
+	x := exchangedOf(c)
+	if !v.RuledOut() || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
+		return v
+	}
+	var worst *connecting
+	for _, w := range connectingOf(x) {
+		if w.findRoute(c, x) && (worst == nil || w.of > worst.of) {
+			worst = w
+		}
+	}
+	if worst == nil {
+		return v
+	}
+	v.Weigh(worst.share, mostSetUp)
+	v.Rule, v.Weight = check.Matters, worst.of
+	whom := c.Bundle.Names.Text(worst.to)
+	v.Title = fmt.Sprintf("Requests of %s open connections to %s for single calls: their set-up takes %s of these requests' time.", routeName(c, worst.route), whom, units.Percent(worst.share))
+	v.Summary = fmt.Sprintf("%s opened to %s for %s", units.Plural(worst.connections, "connection"), whom, units.Plural(worst.calls, "question"))
+	v.Evidence = append(worst.figures(c, x), v.Evidence...)
+	v.Fix = append(v.Fix, keepConnections(whom))
+	r := &c.Bundle.Requests
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		if ns, known := worst.byRow[row]; known || r.Route.At(row) != worst.route {
+			return ns
+		}
+		return min(worst.p50, r.Latency(row)) // its own calls were not seen: they count as the others'
+	}))
+	return v
+}
+
+func (w *connecting) figures(c *check.Case, x *exchanged) []check.Evidence {
+	return []check.Evidence{
+		c.Figure("dependency.connections", "connections opened to "+c.Bundle.Names.Text(w.to), float64(w.connections), "count", x.origin),
+		c.Figure("connection.questions", "questions and answers on each, those of its set-up among them (mean)", float64(w.calls)/float64(w.connections), "count", x.origin),
+		c.Figure("connection.set_up_ms", fmt.Sprintf("set-up of connections in a request (median of %s)", units.Plural(w.requests, "request")), float64(w.p50)/1e6, "ms", x.origin),
+	}
+}
+
+func keepConnections(whom string) check.Fix {
+	return check.Fix{Text: fmt.Sprintf("keep connections to %s open between calls: one client for all requests, with keep-alive and a pool that keeps as many idle as calls run side by side (Go: MaxIdleConnsPerHost is 2 unless set, and each response must be read to its end)", whom)}
+}
+
+// connectingOf returns the dependencies to which connections are opened for single calls.
+func connectingOf(x *exchanged) (all []*connecting) {
+	type key struct {
+		to   evidence.NameID
+		port int64
+	}
+	on := make(map[key][]*exchangedCall)
+	by := make(map[evidence.NameID]*connecting)
+	for i := range x.calls {
+		call := &x.calls[i]
+		if call.port == 0 { // others may be in progress on its connection
+			continue
+		}
+		k := key{call.to, call.port}
+		if on[k] == nil {
+			if by[call.to] == nil {
+				by[call.to] = &connecting{to: call.to, byRow: make(map[int]int64)}
+			}
+			by[call.to].connections++
+		}
+		on[k] = append(on[k], call)
+		by[call.to].calls++
+	}
+	for k, calls := range on {
+		if len(calls) < 2 { // its set-up, if it has one, was not seen
+			continue
+		}
+		up := &connectionUp{begun: calls[0].begun, until: calls[len(calls)-1].begun, request: -1}
+		for _, call := range calls {
+			up.request = max(up.request, call.request)
+		}
+		by[k.to].opened = append(by[k.to].opened, up)
+	}
+	for _, to := range slices.Sorted(maps.Keys(by)) {
+		w := by[to]
+		if w.connections < ledger.MinRequests || float64(w.calls) > fewPerConnection.Value*float64(w.connections) || 2*len(w.opened) < w.connections {
+			continue
+		}
+		slices.SortFunc(w.opened, func(a, b *connectionUp) int { return int(a.begun - b.begun) })
+		all = append(all, w)
+	}
+	return all
+}
+
+// findRoute finds the route whose requests spend most on these set-ups, and says whether it is most of their time.
+func (w *connecting) findRoute(c *check.Case, x *exchanged) bool {
+	r := &c.Bundle.Requests
+	type sums struct {
+		rows, with []int
+		took, up   int64
+		each       []int64
+		latencies  []int64
+	}
+	routes := make(map[evidence.NameID]*sums)
+	var all int64
+	for row := range r.Len() {
+		if a, ok := r.Origin.At(row).Artifact(); !ok || check.From(a) != x.origin || r.Subject.At(row) != c.Subject || !r.Timed(row) {
+			continue
+		}
+		s := routes[r.Route.At(row)]
+		if s == nil {
+			s = &sums{}
+			routes[r.Route.At(row)] = s
+		}
+		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
+		all += until - from
+		s.rows, s.took, s.latencies = append(s.rows, row), s.took+until-from, append(s.latencies, until-from)
+		var up, at int64 // at: until when set-ups are counted, as some run side by side
+		for i := sort.Search(len(w.opened), func(i int) bool { return w.opened[i].begun >= from }); i < len(w.opened) && w.opened[i].begun < until; i++ {
+			o := w.opened[i]
+			if o.until > until || o.request >= 0 && o.request != row {
+				continue
+			}
+			if o.request < 0 && at > 0 { // of several at once it is not known whose they are: one counts
+				continue
+			}
+			up += max(0, o.until-max(at, o.begun))
+			at = max(at, o.until)
+		}
+		if up > 0 {
+			s.with, s.up, s.each = append(s.with, row), s.up+up, append(s.each, up)
+			w.byRow[row] = up
+		}
+	}
+	for _, route := range slices.Sorted(maps.Keys(routes)) {
+		s := routes[route]
+		if len(s.with) < ledger.MinRequests || float64(len(s.with)) < mostAlways.Value*float64(len(s.rows)) || float64(s.up) < mostSetUp.Value*float64(s.took) || s.up <= int64(w.of*float64(all)) {
+			continue
+		}
+		if w.took = stats.QuantileOf(s.latencies, .5); w.took < check.NoticeableCall.Int64() {
+			continue
+		}
+		w.route, w.requests, w.p50 = route, len(s.with), stats.QuantileOf(s.each, .5)
+		w.share, w.of = float64(s.up)/float64(max(1, s.took)), float64(s.up)/float64(max(1, all))
+	}
+	return w.of > 0
+}

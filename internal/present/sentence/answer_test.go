@@ -1,0 +1,64 @@
+package sentence
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// A share is told once, and two shares each with what it is.
+func TestClaim(t *testing.T) {
+	for _, c := range []struct{ title, share, want string }{
+		{"Requests wait for the event loop, which is busy: 84 % of slow time. In 99 % of that it handled GET /bus.", "84 %",
+			"84 % of the slow time: Requests wait for the event loop, which is busy. In 99 % of that it handled GET /bus."},
+		{"Slow requests wait for a turn: 82 % of slow time.", "66 %", "82 % of the slow time: Slow requests wait for a turn. Without that, 66 % of it would be gone."},
+		{"Connections are accepted and wait to be read: 36 % of slow time passes in the unread connections at :80, before the service sees the request.", "36 %",
+			"36 % of the slow time: Connections are accepted and wait to be read in the unread connections at :80, before the service sees the request."},
+		{"GC runs 9.3 times per second.", "78 %", "78 % of the slow time: GC runs 9.3 times per second."},
+	} {
+		if got := Claim(c.title, c.share); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A service is not called healthy while a large part of its requests is slow by its own rule, however short they are.
+func TestManySlowIsNotHealthy(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for slow, healthy := range map[int]bool{0: true, 8: true, 660: false} {
+		d := &diagnose.Diagnosis{Outcome: diagnose.NothingFound, Requests: &diagnose.Requests{Count: 1000, LedgerCount: 1000, Slow: slow, SlowRule: "3x_route_floor",
+			SlowThresholdMs: num(1.2), P50Ms: num(1.5), P99Ms: num(4), P999Ms: num(6)}}
+		said := State(d) + ": " + Nothing(d, nil, nil)
+		if got := Healthy(d) && State(d) == "nothing wrong"; got != healthy || strings.Contains(said, "Healthy") && !healthy {
+			t.Errorf("%d of 1000 slow: %q", slow, said)
+		}
+	}
+}
+
+// A prediction that changes nothing anybody would notice is not told.
+func TestNoticed(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for _, c := range []struct {
+		now, then *float64
+		want      bool
+	}{{num(.23), num(.23), false}, {num(282), num(274), false}, {num(282), num(200), true}, {nil, num(5), true}, {num(0), num(250), true}} {
+		if got := Noticed(&diagnose.Prediction{Now: c.now, Then: c.then}); got != c.want {
+			t.Errorf("%v: %v", c, got)
+		}
+	}
+}
+
+// A title and what its cause costs tell one share once, and two shares each with what it is.
+func TestTitleAndCost(t *testing.T) {
+	for share, want := range map[float64]string{
+		.84: "Requests wait for the event loop, which is busy. Accounts for 84 % of the slow time: 84 ms of 100 ms.",
+		.66: "Requests wait for the event loop, which is busy: 84 % of slow time. Without it, 66 % of the slow time would be gone: 66 ms of 100 ms.",
+	} {
+		d := &diagnose.Diagnosis{Requests: &diagnose.Requests{SlowTotalMs: 100}}
+		v := &diagnose.Verdict{Title: "Requests wait for the event loop, which is busy: 84 % of slow time.", Saves: &diagnose.Saves{Value: 100 * share}}
+		if got := Title(d, v) + " " + Cost(d, v); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

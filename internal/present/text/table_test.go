@@ -1,0 +1,55 @@
+package text
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose"
+)
+
+// No line of a table is wider than the page, and what is cut keeps its figure.
+func TestColumnsFit(t *testing.T) {
+	p := &page{Options: Options{Width: 80}}
+	p.writeColumns([][]string{
+		{"ROUTES", "requests", "rate", "p50", "p99", "slow", "main slow time"},
+		{"GET /hall", "288", "14.5/s", "662 ms", "3.6 s", "73 %", "awaiting (no thread held) 90 %"},
+		{"GET /lot/{id}", "1,739", "87.4/s", "267 µs", "640 µs", "0.58 %", "queued before the service began work, at the proxy's socket 99 %"},
+	}, 0, 80)
+	out := p.out.String()
+	for line := range strings.Lines(out) {
+		if w := textWidth(strings.TrimRight(line, "\n")); w > 80 {
+			t.Errorf("%d columns: %s", w, line)
+		}
+	}
+	for _, want := range []string{"GET /hall", "90 %", "99 %", "queued before"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is gone:\n%s", want, out)
+		}
+	}
+}
+
+// A word that is longer than a line is broken where one of its parts begins.
+func TestFoldText(t *testing.T) {
+	p := &page{Options: Options{Width: 60}}
+	const name = "example.com/gateway/internal/storage/journal/segments.(*Writer).appendWithChecksum"
+	lines := p.foldText("held by goroutine 71 in "+name+" (log.go:88)", 10)
+	for _, l := range lines {
+		if textWidth(l) > 50 {
+			t.Errorf("%d columns: %s", textWidth(l), l)
+		}
+	}
+	if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); !strings.Contains(got, name) {
+		t.Errorf("%q", lines)
+	}
+}
+
+// If not all fixes are shown, those that say where in the code come first.
+func TestFixesThatNameCode(t *testing.T) {
+	fixes := []diagnose.Fix{{Text: "reduce load"}, {Text: "make requests cheaper", Code: "main.timetable"}, {Text: "add CPUs"}}
+	if got := chooseFixes(fixes, 1); len(got) != 1 || got[0] != 1 {
+		t.Errorf("%v", got)
+	}
+	if got := chooseFixes(fixes, 2); len(got) != 2 || got[0] != 0 || got[1] != 1 {
+		t.Errorf("%v", got)
+	}
+}
