@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -83,10 +84,12 @@ func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
 // /events/{n}.
 func routeShape(route string) string {
 	route, _, _ = strings.Cut(route, "?")
-	return placeholder.ReplaceAllString(route, "{}")
+	return placeholder().ReplaceAllString(route, "{}")
 }
 
-var placeholder = regexp.MustCompile(`\{[^{}/]*\}`)
+var placeholder = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\{[^{}/]*\}`)
+})
 
 // pollsOf returns the routes that are long polls by their shape, each with what ends it. A request may have an event of its own if requests of the
 // program await something of it.

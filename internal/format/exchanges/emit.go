@@ -64,6 +64,7 @@ func (p *parser) linkAndEmit() {
 	p.findSharedLookups()
 	loops.findBusy()
 	p.findAwaited(loops)
+	p.findSharedCalls(loops)
 	p.findTurns(loops)
 	p.nameByCalls()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {

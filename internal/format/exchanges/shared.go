@@ -100,23 +100,28 @@ func (p *parser) findAwaited(loops *loops) {
 }
 
 // findSharedLookups finds requests that wait for the lookup that another request began. Clients such as Netty's ask once for a name that
-// several requests want, and all of them go on when the answer has come: with their next call, or with their own answer. Times tell it, as
-// for findAwaited, by route.
-func (p *parser) findSharedLookups() {
+// several requests want, and all of them go on when the answer has come.
+func (p *parser) findSharedLookups() { p.findSharedAnswers(true, nil) }
+
+// findSharedCalls is [parser.findAwaited] for requests that make calls of their own before or after the wait.
+func (p *parser) findSharedCalls(loops *loops) { p.findSharedAnswers(false, loops) }
+
+// findSharedAnswers finds requests that go on when another request's lookup or call is answered: with their next call, or with their own
+// answer. Times tell it, as for findAwaited, by route. Requests whose reader is an event loop that was blocked then wait for the loop.
+func (p *parser) findSharedAnswers(lookups bool, loops *loops) {
 	var byEnd []int32
 	var took []int64
+	ended := func(k int32) int64 { return max(p.calls[k].first, p.calls[k].last) }
 	for i := range p.calls {
-		if c := &p.calls[i]; c.lookup && c.first-c.begun >= awaitedLeast {
+		if c := &p.calls[i]; c.lookup == lookups && !c.behind && c.first > 0 && ended(int32(i))-c.begun >= awaitedLeast {
 			byEnd = append(byEnd, int32(i))
-			took = append(took, c.first-c.begun)
+			took = append(took, ended(int32(i))-c.begun)
 		}
 	}
 	if len(byEnd) == 0 {
 		return
 	}
-	slices.SortFunc(byEnd, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(p.calls[a].first, p.calls[b].first), cmp.Compare(a, b))
-	})
+	slices.SortFunc(byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(ended(a), ended(b)), cmp.Compare(a, b)) })
 	slices.Sort(took)
 	type wait struct {
 		request, call int32
@@ -130,10 +135,10 @@ func (p *parser) findSharedLookups() {
 	byRoute := make(map[evidence.NameID]*waits)
 	for _, u := range p.findUnseen(true) {
 		lasts := u.until - u.from
-		if lasts < awaitedLeast {
+		r := &p.requests[u.request]
+		if lasts < awaitedLeast || loops != nil && float64(loops.busyFor(r.thread, u.from, u.until)) >= awaitedMost*float64(lasts) {
 			continue
 		}
-		r := &p.requests[u.request]
 		of := byRoute[r.what]
 		if of == nil {
 			of = new(waits)
@@ -142,13 +147,13 @@ func (p *parser) findSharedLookups() {
 		of.long++
 		shorter, _ := slices.BinarySearch(took, int64(awaitedPart*float64(lasts)))
 		of.chance += min(1, float64(len(took)-shorter)*float64(sharedEnd)/float64(max(1, p.until-p.from)))
-		n, _ := slices.BinarySearchFunc(byEnd, u.until, func(k int32, at int64) int { return cmp.Compare(p.calls[k].first, at+1) })
+		n, _ := slices.BinarySearchFunc(byEnd, u.until, func(k int32, at int64) int { return cmp.Compare(ended(k), at+1) })
 		for n--; n >= 0; n-- {
 			c := &p.calls[byEnd[n]]
-			if u.until-c.first > max(sharedEnd, int64((1-awaitedPart)*float64(lasts))) {
+			if u.until-ended(byEnd[n]) > max(sharedEnd, int64((1-awaitedPart)*float64(lasts))) {
 				break
 			}
-			if c.request != u.request && float64(c.first-max(c.begun, u.from)) >= awaitedPart*float64(lasts) {
+			if c.request != u.request && float64(ended(byEnd[n])-max(c.begun, u.from)) >= awaitedPart*float64(lasts) {
 				of.found = append(of.found, wait{u.request, byEnd[n], u.from})
 				break
 			}

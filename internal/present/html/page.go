@@ -249,7 +249,7 @@ func renderSubheading(level int, text string) template.HTML {
 
 // renderHeadline renders the answer: a sentence and, below it, what that costs.
 func renderHeadline(level int, text, cost string) template.HTML {
-	s, class := template.HTML(breakable.ReplaceAllString(string(renderProse(text)), "$1.<wbr>$2")), "headline"
+	s, class := template.HTML(breakable().ReplaceAllString(string(renderProse(text)), "$1.<wbr>$2")), "headline"
 	if utf8.RuneCountInString(text) > longHeadline {
 		class += " long"
 	}
@@ -260,19 +260,23 @@ func renderHeadline(level int, text, cost string) template.HTML {
 }
 
 // breakable matches long dotted names, which may break after a point.
-var breakable = regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
+var breakable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
+})
 
 // longHeadline is the length in characters from which a headline is set smaller.
 const longHeadline = 110
 
 // together matches text that is not broken across lines: a figure with its unit, a flag.
-var together = regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
+var together = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[−+<~≥≤]?[0-9][0-9.,–−]* (?:ns|µs|ms|s|min|h|days|B|KiB|MiB|GiB|TiB|%|/s|[KMG]iB/s|CPUs?)(?:[^\pL\pN]|$)|(?:^|\s)-[-\w:+=./]{1,30}`)
+})
 
 // renderProse renders a text that does not break between a figure and its unit, or inside a flag.
 func renderProse(text string) template.HTML {
 	var b strings.Builder
 	last := 0
-	for _, at := range together.FindAllStringIndex(text, -1) {
+	for _, at := range together().FindAllStringIndex(text, -1) {
 		b.WriteString(template.HTMLEscapeString(text[last:at[0]]))
 		piece := text[at[0]:at[1]]
 		lead := piece[:len(piece)-len(strings.TrimLeft(piece, " \t\n"))]

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/unstall/unstall/internal/base/units"
@@ -276,11 +277,13 @@ var escapes = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "|", `\|`, "
 
 // emphasis is an underscore that may begin or end emphasis: one inside a word does
 // neither (GFM 6.4), and is left as it is for readers of the source.
-var emphasis = regexp.MustCompile(`(^|[^\pL\pN_])(_+)|(_+)([^\pL\pN_]|$)`)
+var emphasis = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^\pL\pN_])(_+)|(_+)([^\pL\pN_]|$)`)
+})
 
 // escapeText escapes a text so that it has no markup, on one line.
 func escapeText(s string) string {
-	return emphasis.ReplaceAllStringFunc(escapes.Replace(oneLine(s)), func(m string) string { return strings.ReplaceAll(m, "_", `\_`) })
+	return emphasis().ReplaceAllStringFunc(escapes.Replace(oneLine(s)), func(m string) string { return strings.ReplaceAll(m, "_", `\_`) })
 }
 
 // formatCodeCell formats a text as code inside a table, where | ends a cell even in code.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -36,6 +37,8 @@ var noticeable = check.Noticeable.Value / float64(time.Millisecond)
 // median or a 99th percentile that people notice keeps the service from being called healthy.
 func wellState(d *diagnose.Diagnosis) string {
 	switch r := d.Requests; {
+	case r != nil && mostFail(r):
+		return "most requests fail"
 	case r != nil && manySlow(r):
 		return "no cause stands out"
 	case r == nil || r.SlowRule != ledger.RuleFloor:
@@ -56,6 +59,9 @@ func manySlow(r *diagnose.Requests) bool {
 	}
 	return r.Slow > 0 && float64(r.Slow) >= dominant*float64(of)
 }
+
+// mostFail says whether half of the requests or more failed: what they took says little then.
+func mostFail(r *diagnose.Requests) bool { return r.Failed > 0 && 2*r.Failed >= r.Count }
 
 // usuallyLong says whether half of the requests take long enough to be noticed while no objective
 // is set.
@@ -150,7 +156,9 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 }
 
 // ofSlow is the share of slow time that a title ends its first sentence with.
-var ofSlow = regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in )`)
+var ofSlow = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in )`)
+})
 
 // Claim is the title of a cause with the share of the slow time that it accounts for.
 func Claim(title, share string) string { return claim(title, share, "") }
@@ -161,7 +169,7 @@ func claim(title, share, interval string) string {
 	if interval != "" {
 		interval = " (" + interval + ")"
 	}
-	spent := ofSlow.FindStringSubmatch(title)
+	spent := ofSlow().FindStringSubmatch(title)
 	if spent == nil {
 		return share + " of the slow time" + interval + ": " + title
 	}
@@ -232,7 +240,7 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	case interval != "":
 		interval = " (" + interval + ")"
 	}
-	if spent := ofSlow.FindStringSubmatch(v.Title); spent != nil && spent[1] != share { // the title has what is spent there
+	if spent := ofSlow().FindStringSubmatch(v.Title); spent != nil && spent[1] != share { // the title has what is spent there
 		return "Without it, " + share + " of the slow time" + interval + " would be gone: " + formatSaved(d, v) + "."
 	}
 	return "Accounts for " + share + " of the slow time" + interval + ": " + formatSaved(d, v) + "."
@@ -240,7 +248,7 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 
 // Title is the title of a cause without the share of the slow time that Cost tells.
 func Title(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
-	spent := ofSlow.FindStringSubmatch(v.Title)
+	spent := ofSlow().FindStringSubmatch(v.Title)
 	if share, _ := Share(d, v); v.Saves == nil || spent == nil || spent[1] != share {
 		return v.Title
 	}

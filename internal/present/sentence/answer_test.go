@@ -36,6 +36,19 @@ func TestManySlowIsNotHealthy(t *testing.T) {
 	}
 }
 
+// Where most requests fail, that comes first, and nothing is called healthy or usual.
+func TestMostFail(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for failed, want := range map[int]bool{0: false, 100: false, 900: true} {
+		d := &diagnose.Diagnosis{Outcome: diagnose.NothingFound, Requests: &diagnose.Requests{Count: 1000, LedgerCount: 1000, Failed: failed, SlowRule: "3x_route_floor",
+			SlowThresholdMs: num(6000), P50Ms: num(2000), P99Ms: num(2010), P999Ms: num(2012)}}
+		said := State(d) + ": " + Nothing(d, nil, nil)
+		if got := strings.HasPrefix(said, "most requests fail: 900 of 1,000 requests (90 %) failed, p50 2 s"); got != want || want && Healthy(d) {
+			t.Errorf("%d of 1000 failed: %q", failed, said)
+		}
+	}
+}
+
 // A prediction that changes nothing anybody would notice is not told.
 func TestNoticed(t *testing.T) {
 	num := func(v float64) *float64 { return &v }

@@ -94,6 +94,10 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	if r := d.Requests; r != nil {
 		switch {
+		case d.Outcome == diagnose.NothingFound && mostFail(r):
+			failed := fmt.Sprintf("%s of %s (%s) failed", units.Count(r.Failed), units.Plural(r.Count, "request"), units.Percent(float64(r.Failed)/float64(r.Count)))
+			s = append(s, strings.Join(append([]string{failed}, Quantiles(r)...), ", ")+".",
+				"Find out first why they fail, from the answers and the service's log: until then their latency says little.")
 		case r.Slow > 0:
 			some := units.Plural(r.Slow, "request")
 			if !isLedgerElsewhere(r) {
@@ -218,7 +222,7 @@ func formatHostFigures(all []diagnose.Evidence) string {
 
 // Healthy says whether the evidence was sufficient, nothing was found, and hardly any request was slow.
 func Healthy(d *diagnose.Diagnosis) bool {
-	return d.Outcome == diagnose.NothingFound && (d.Requests == nil || !manySlow(d.Requests))
+	return d.Outcome == diagnose.NothingFound && (d.Requests == nil || !manySlow(d.Requests) && !mostFail(d.Requests))
 }
 
 // largestMechanisms lists what most slow time went into: "unobserved 62 %, own work 21 %", and

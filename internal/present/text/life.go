@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/units"
@@ -18,7 +19,9 @@ const LifeStates = 5
 const leastTold = 10
 
 // importPath is the path of a Go package before its name: that of a host and what follows.
-var importPath = regexp.MustCompile(`\b[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:[\w.~-]+/)*?([\w-]+(?:/v\d+)?\.[\w(])`)
+var importPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?:[\w.~-]+/)*?([\w-]+(?:/v\d+)?\.[\w(])`)
+})
 
 // Life renders what one request spent its time on: which request it was, then its states in order,
 // then the sums.
@@ -41,7 +44,7 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 		indent := textWidth(lead)
 		note := p.cleanText(stateNote(l, &l.States[i]))
 		if !p.Verbose {
-			note = importPath.ReplaceAllString(note, "$1")
+			note = importPath().ReplaceAllString(note, "$1")
 		}
 		lines := p.foldText(titles[i], indent)
 		switch beside := indent + columns[2] + 2; {

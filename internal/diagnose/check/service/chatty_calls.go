@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -59,6 +60,7 @@ type calling struct {
 	waited    map[int]int64 // ns, of those that make any
 	made      map[int]int64 // how many
 	took      int64         // ns of all rows
+	share     float64       // of the route's requests, where only these make so many; 0: all count
 }
 
 // callsOf returns the calls of requests by route and place, those with most time first.
@@ -171,6 +173,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 		}
 	}
 	from := check.From(l.StatesFrom())
+	some := worst == nil
+	if some {
+		worst = chattySome(c, all)
+	}
 	if worst == nil {
 		g := &all[0]
 		v.Weigh(float64(g.medianCalls()), manyCalls)
@@ -198,8 +204,12 @@ func judgeChatty(c *check.Case) check.Verdict {
 	for _, row := range worst.rows {
 		took = append(took, c.Bundle.Requests.Latency(row))
 	}
+	order := fmt.Sprintf("one after the other: %s of its time", units.Percent(min(1, part)))
+	if part > 1/oneByOne.Value { // some run side by side
+		order = fmt.Sprintf("about %s at a time", units.Num(math.Round(part)))
+	}
 	switch {
-	case part > 1/oneByOne.Value: // many run side by side
+	case float64(median) < manyCalls.Value*max(1, part):
 		return v
 	case c.Slow() && share >= check.Material.Value && c.UserVisible(check.Noticeable):
 		v.Saves = c.Save(per, -1, -1)
@@ -213,7 +223,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if what := worst.mainOperation(c); what != "" && what != to {
 		whom = fmt.Sprintf("%s (%s)", to, what)
 	}
-	v.Title = fmt.Sprintf("A request of %s makes %s calls to %s, one after the other: %s of its time.", routeName(c, worst.route), units.Num(float64(median)), whom, units.Percent(part))
+	v.Title = fmt.Sprintf("A request of %s makes %s calls to %s, %s.", routeName(c, worst.route), units.Num(float64(median)), whom, order)
+	if some {
+		v.Title = fmt.Sprintf("%s of the requests of %s make %s calls each to %s, %s.", units.Percent(worst.share), routeName(c, worst.route), units.Num(float64(median)), whom, order)
+	}
 	where := cmp.Or(c.SiteOf(siteOfCalls(c, worst)).String(), callingCode(c, to))
 	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, from))
@@ -225,13 +238,46 @@ func judgeChatty(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, fix)
 	rest := func(row int) int64 {
 		ns := worst.callTime(c, row)
-		if ns == 0 && c.Bundle.Requests.Route.At(row) == worst.route { // its calls were not seen: they are as those of the others
-			ns = int64(part * float64(c.Bundle.Requests.Latency(row)))
+		took := c.Bundle.Requests.Latency(row)
+		if alike := !some || 2*took > worst.took/int64(len(worst.rows)); ns == 0 && alike && c.Bundle.Requests.Route.At(row) == worst.route {
+			ns = int64(min(1, part) * float64(took)) // its calls were not seen: they are as those of the others
 		}
 		return ns - ns/max(1, median) // one call remains
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(rest))
 	return v
+}
+
+// chattySome returns the calls of those requests of a route that make many, where most of the route make few: of several queries of GraphQL, or
+// of lists of different lengths. Nil: there are none.
+func chattySome(c *check.Case, all []calling) *calling {
+	r := &c.Bundle.Requests
+	for i := range all {
+		g := &all[i]
+		of := calling{route: g.route, to: g.to, waited: make(map[int]int64), made: make(map[int]int64)}
+		n := 0.
+		for _, row := range g.rows {
+			if g.made[row] < manyCalls.Int64() {
+				continue
+			}
+			of.rows, of.counts = append(of.rows, row), append(of.counts, g.made[row])
+			of.waited[row], of.made[row] = g.waited[row], g.made[row]
+			of.took += r.Latency(row)
+			of.all += float64(g.waited[row])
+			n += float64(g.made[row])
+		}
+		if len(of.rows) < ledger.MinRequests {
+			continue
+		}
+		others := float64(sumInts(g.counts)) - n // calls
+		of.each = of.all / n
+		longer := of.each / max(1, (g.all-of.all)/max(1, others))
+		more := float64(of.medianCalls()) / max(1, others/float64(max(1, len(g.rows)-len(of.rows))))
+		if of.share = float64(len(of.rows)) / float64(len(g.rows)); of.each < shortCall.Value && more > timesLonger.Value*longer {
+			return &of
+		}
+	}
+	return nil
 }
 
 // callTime returns how long (ns) a request waits for such calls: by the calls themselves, or by
