@@ -63,6 +63,22 @@ func about(t *testing.T, got map[string]float64, what string, want float64) {
 	}
 }
 
+// Requests that wait for another one's call make calls of their own before that wait.
+func TestAwaitedBesideCalls(t *testing.T) {
+	w := newText()
+	for i := range 12 {
+		at := float64(300 * i)
+		w.request(at, at, at+121, 9, 1, "GET /rates")
+		w.call(at+.5, at+120.5, 9, 4000)
+		for n := range 4 {
+			w.request(at+20, at+20, at+121.5, 10+n, 2+n, "GET /names")
+			w.call(at+20.5, at+21.5, 10+n, 5000+n)
+		}
+	}
+	got := spent(w.read(t, 4000), "GET /names")
+	about(t, got, "network wait | PostgreSQL at 10.0.0.7:5432", 12*4*(1+99))
+}
+
 // A loop computes for one request while another waits, and then blocks in a call.
 func TestLoop(t *testing.T) {
 	w := newText()

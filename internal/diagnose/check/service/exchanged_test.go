@@ -240,6 +240,23 @@ func tracked(took int64, sends, domains int) []byte {
 	return s.bytes(seconds)
 }
 
+// graphQL are requests to one route, of which one in eight asks the database for each of so many rows.
+func graphQL(rows int) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	for i, at := range s.arrivals(30, seconds) {
+		w := s.worker(at)
+		now := s.call(w, at+200_000, s.vary(900_000), 102, database, "postgresql idle SELECT orders")
+		if i%8 == 0 {
+			for range rows {
+				now = s.call(w, now+100_000, s.vary(1_300_000), 96, database, "postgresql idle SELECT items")
+			}
+		}
+		s.request(w, at, now+200_000, 200, "POST /graphql")
+	}
+	return s.bytes(seconds)
+}
+
 // paid are payments at a provider that answers after 6 ms, over TLS: each opens a connection, or all share those that are kept.
 func paid(each bool) []byte {
 	const seconds = 25
@@ -330,6 +347,7 @@ func TestNotMistaken(t *testing.T) {
 		"a slow query is no stampede":            {searches(120 * ms), judgeStampede},
 		"a slow name server is no stampede":      {tracked(350*ms, 1, 0), judgeStampede},
 		"a quick name server is not slow":        {tracked(900_000, 1, 2), judgeDependency},
+		"few calls of some are not many":         {graphQL(6), judgeChatty},
 		"kept connections cost nothing":          {paid(false), judgeDependency},
 		"a call before a transaction is no lock": {sales(false, true), judgeRowLock},
 		"a call made once is no storm":           {quotes(1, 1400*ms), judgeRetries},
@@ -357,6 +375,7 @@ func TestNamed(t *testing.T) {
 		"lost queries":          {tracked(5000*ms, 2, 0), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "have the resolver wait less before it asks again"},
 		"an impatient resolver": {tracked(550*ms, 2, 0), judgeDependency, "wait for the name server (DNS)", "look names up less often"},
 		"names that are not":    {tracked(350*ms, 1, 3), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "look names up less often"},
+		"many calls of some":    {graphQL(90), judgeChatty, "% of the requests of POST /graphql make 91 calls each to PostgreSQL at 10.0.0.7:5432 (SELECT items), one after the other", "ask once for all of it"},
 		"a connection for each": {paid(true), judgeDependency, "Requests of POST /pay/{id} open connections to 10.0.0.9:8080 for single calls: their set-up takes 6", "keep connections to 10.0.0.9:8080 open"},
 		"a storm":               {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
 		"a stampede":            {reports(true), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
