@@ -2,6 +2,7 @@ package exchanges
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -61,6 +62,7 @@ func (p *parser) findLimiters() {
 		asCome := near(pacedCall{gap: stats.QuantileOf(arrivals, .5)}) && float64(middleSpread(arrivals)) <= 2*evenly
 		behind := evenly > float64(middleSpread(rests))/2 && float64(stats.QuantileOf(rests, .5)) < pacedIdle*float64(gap)
 		if gap < pacedGap || asCome || behind || evenly > pacedMore*float64(middleSpread(rests)) || float64(met) < pacedMost*float64(len(waited)) {
+			p.markWindows(peer, calls, waited)
 			return
 		}
 		what := p.b.Text(peer)
@@ -72,6 +74,82 @@ func (p *parser) findLimiters() {
 			}
 		}
 	})
+}
+
+// Signs of a limit of calls in each window of time, such as those of Resilience4j and of .NET's FixedWindowRateLimiter: calls that their
+// requests waited for begin when a window does, and windows that end with requests waiting have all the same number of calls.
+const (
+	windowPhase = .9 // the mean vector of the phases of these calls (Rayleigh's test; R² n is far above its bound for chance)
+	windowCame  = .5 // likewise of when they began to wait, at most: those of requests that come as evenly are no less together
+	windowNear  = .1 // of the window: how late after its beginning such a call may begin
+	windowsFull = 5  // windows
+	windowsMost = .8 // the part of them with that number
+)
+
+// windowLengths lists the windows (ns) that are looked for: people set round ones.
+var windowLengths = []int64{5e9, 2e9, 1e9, 5e8, 25e7, 2e8, 1e8, 5e7, 2e7, 1e7}
+
+// markWindows finds the window of a limit, and for calls how long their requests waited for it.
+func (p *parser) markWindows(peer evidence.NameID, calls []int, waited []pacedCall) {
+	for _, length := range windowLengths {
+		if p.until-p.from < windowsFull*length {
+			continue
+		}
+		together, at := meanPhase(waited, length, func(w pacedCall) int64 { return p.calls[w.call].begun })
+		came, _ := meanPhase(waited, length, func(w pacedCall) int64 { return p.calls[w.call].begun - w.waited })
+		if together < windowPhase || came > windowCame {
+			continue
+		}
+		phase := int64((at - windowNear/2) * float64(length)) // before windows begin: of those at their beginning some are early for the mean
+		window := func(at int64) int64 { return (at - phase) / length }
+		counts, awaited := make(map[int64]int), make(map[int64]bool)
+		for _, i := range calls {
+			counts[window(p.calls[i].begun)]++
+		}
+		near := func(w pacedCall) bool {
+			at := p.calls[w.call].begun
+			return float64((at-phase)%length) <= 2*windowNear*float64(length)
+		}
+		for _, w := range waited {
+			if near(w) {
+				awaited[window(p.calls[w.call].begun)] = true
+			}
+		}
+		full := make(map[int]int) // by number of calls: windows at whose end requests waited
+		n, most := 0, 0
+		for at := range awaited {
+			if c := counts[at-1]; c > 0 {
+				n++
+				full[c]++
+				if full[c] > full[most] || full[c] == full[most] && c > most {
+					most = c
+				}
+			}
+		}
+		if n < windowsFull || float64(full[most]) < windowsMost*float64(n) {
+			return
+		}
+		what := p.b.Text(peer)
+		name := p.b.TellWait(fmt.Sprintf("a limit of %s in each %s to %s", units.Plural(most, "call"), units.Time(float64(length)), what), evidence.Wait{Kind: evidence.RateLimit, Of: what})
+		for _, w := range waited {
+			if near(w) {
+				c := &p.calls[w.call]
+				c.pool, c.pooled, c.paced = name, w.waited, true
+			}
+		}
+		return
+	}
+}
+
+// meanPhase returns the length of the mean vector of the phases of moments within windows, 1 if they are all the same, and its direction as a
+// part of the window.
+func meanPhase(all []pacedCall, window int64, moment func(pacedCall) int64) (length, at float64) {
+	x, y := 0., 0.
+	for _, w := range all {
+		sin, cos := math.Sincos(2 * math.Pi * float64(moment(w)%window) / float64(window))
+		x, y = x+cos, y+sin
+	}
+	return math.Hypot(x, y) / float64(len(all)), math.Atan2(y, x) / (2 * math.Pi)
 }
 
 // pacedCall is a call before which its request waited, with the time (ns) since the previous call to the same peer began.

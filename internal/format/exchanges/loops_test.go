@@ -260,6 +260,47 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
+// windowed makes requests that come each 25 ms for a while and then stop: their calls begin at once, or with a window of 200 ms. Of windows with
+// requests waiting, each lets in as many as its number says.
+func windowed(lets func(window int) int) *text {
+	w := newText()
+	next, window, left := 0, 0, 0
+	for burst := range 6 {
+		for n := range 40 {
+			at := float64(burst*2400+25*n) + 3
+			begun := at
+			if now := int(at / 200); now > window {
+				window, left = now, lets(now)
+			}
+			if left == 0 {
+				window++
+				left = lets(window)
+			}
+			if start := float64(200 * window); start > at {
+				begun = start + float64(left)*.4
+			}
+			left--
+			w.request(at, at, begun+40.1, 9+next, 1+next, "GET /offers")
+			w.call(begun, begun+40, 9+next, 4000+next%9)
+			next++
+		}
+	}
+	return w
+}
+
+// A limiter lets six calls through in each 200 ms. What is sent in batches of any size each 200 ms passes no limiter.
+func TestLimitOfWindows(t *testing.T) {
+	limited := spent(windowed(func(int) int { return 6 }).read(t, 15000), "GET /offers")
+	if v := limited["pool wait | a limit of 6 calls in each 200 ms to PostgreSQL at 10.0.0.7:5432"]; v < 20_000 {
+		t.Errorf("%v", limited)
+	}
+	for what := range spent(windowed(func(window int) int { return 3 + window%5 }).read(t, 15000), "GET /offers") {
+		if strings.Contains(what, "a limit of") {
+			t.Errorf("batches are taken for a limiter: %s", what)
+		}
+	}
+}
+
 // Connections that are seldom busy all at once are no pool that is exhausted.
 func TestPoolFree(t *testing.T) {
 	w := newText()
