@@ -71,8 +71,9 @@ func TestAwaitedBesideCalls(t *testing.T) {
 		w.request(at, at, at+121, 9, 1, "GET /rates")
 		w.call(at+.5, at+120.5, 9, 4000)
 		for n := range 4 {
-			w.request(at+20, at+20, at+121.5, 10+n, 2+n, "GET /names")
-			w.call(at+20.5, at+21.5, 10+n, 5000+n)
+			goroutine := fmt.Sprintf("7/%d", 20+n)
+			fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %s %[3]s 8080/%d - http 200 GET /names\n", began+ns(at+20), ns(101.5), goroutine, 2+n)
+			fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %s %[3]s %d 10.0.0.7:5432 postgresql\n", began+ns(at+20.5), ns(1), goroutine, 5000+n)
 		}
 	}
 	got := spent(w.read(t, 4000), "GET /names")

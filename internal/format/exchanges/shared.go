@@ -103,8 +103,13 @@ func (p *parser) findAwaited(loops *loops) {
 // several requests want, and all of them go on when the answer has come.
 func (p *parser) findSharedLookups() { p.findSharedAnswers(true, nil) }
 
-// findSharedCalls is [parser.findAwaited] for requests that make calls of their own before or after the wait.
-func (p *parser) findSharedCalls(loops *loops) { p.findSharedAnswers(false, loops) }
+// findSharedCalls is [parser.findAwaited] for requests of Go programs that make calls of their own before or after the wait. Of other runtimes
+// their threads show the lock.
+func (p *parser) findSharedCalls(loops *loops) {
+	if slices.ContainsFunc(p.requests, func(x exchange) bool { return x.goroutines[0] > 0 }) {
+		p.findSharedAnswers(false, loops)
+	}
+}
 
 // findSharedAnswers finds requests that go on when another request's lookup or call is answered: with their next call, or with their own
 // answer. Times tell it, as for findAwaited, by route. Requests whose reader is an event loop that was blocked then wait for the loop.

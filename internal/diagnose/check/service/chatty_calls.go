@@ -192,14 +192,14 @@ func judgeChatty(c *check.Case) check.Verdict {
 		lost += per[n]
 	}
 	share := float64(lost) / float64(max(1, l.Total))
-	part := worst.all / float64(max(1, worst.took))
+	part := worst.all / float64(max(1, worst.took)) // above 1 where some run side by side
 	v.Weigh(share, check.Material)
 	to := c.Bundle.Names.Text(worst.to)
 	v.Evidence = append(v.Evidence,
 		c.Figure("requests.calls", fmt.Sprintf("calls of the median request of %s to %s", routeName(c, worst.route), to), float64(median), "count", from),
 		c.Figure("call.mean_ms", "mean duration of such a call", worst.each/1e6, "ms", from),
-		c.Figure("requests.in_calls_share", "share of the time of these requests in these calls", part, "1", from))
-	v.Summary = fmt.Sprintf("%s calls × %s each are %s of the time of %s", units.Num(float64(median)), formatMillis(worst.each), units.Percent(part), routeName(c, worst.route))
+		c.Figure("requests.in_calls_share", "share of the time of these requests in these calls", min(1, part), "1", from))
+	v.Summary = fmt.Sprintf("%s calls × %s each are %s of the time of %s", units.Num(float64(median)), formatMillis(worst.each), units.Percent(min(1, part)), routeName(c, worst.route))
 	took := make([]int64, 0, len(worst.rows))
 	for _, row := range worst.rows {
 		took = append(took, c.Bundle.Requests.Latency(row))
@@ -213,8 +213,8 @@ func judgeChatty(c *check.Case) check.Verdict {
 		return v
 	case c.Slow() && share >= check.Material.Value && c.UserVisible(check.Noticeable):
 		v.Saves = c.Save(per, -1, -1)
-	case (!c.Slow() || len(c.Found) == 0) && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
-		v.Weight = part
+	case !some && (!c.Slow() || len(c.Found) == 0) && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
+		v.Weight = min(1, part)
 	default:
 		return v
 	}
