@@ -140,7 +140,7 @@ func ofRecordings(cause string, x check.Threshold) string {
 func TestMarginsAreOfThresholds(t *testing.T) {
 	m := causes.ReadMargins()
 	if m.Recordings == 0 || m.Date == "" {
-		t.Fatal("margins.json says of no recording")
+		t.Fatal("margins.json.gz says of no recording")
 	}
 	have := make(map[string]bool)
 	for _, c := range causes.Causes {
@@ -153,7 +153,7 @@ func TestMarginsAreOfThresholds(t *testing.T) {
 	}
 	for _, x := range m.Margins {
 		if !have[x.Cause+" "+x.Name] {
-			t.Errorf("margins.json has %q of %q, which is no threshold: go run ./dev/thresholds", x.Name, x.Cause)
+			t.Errorf("margins.json.gz has %q of %q, which is no threshold: go run ./dev/thresholds", x.Name, x.Cause)
 		}
 		for _, s := range []causes.Spread{x.With, x.Without} {
 			if s.Reached > s.Count || (s.Count > 0) != (s.Least != nil) || s.Count > 0 && *s.Least > *s.Most {

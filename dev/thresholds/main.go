@@ -1,5 +1,5 @@
 // Thresholds measures where the thresholds of the checks lie among recordings whose causes are known: it judges every recording
-// again with a build of unstall that writes down each figure it compares, and writes margins.json, from which docs/thresholds.md is made.
+// again with a build of unstall that writes down each figure it compares, and writes margins.json.gz, from which docs/thresholds.md is made.
 //
 //	go run ./dev/thresholds                                          the recorded fixtures alone
 //	go run ./dev/thresholds out/accuracy-kept out/stacks-kept        and folders of captures that dev/accuracy kept (-keep)
@@ -33,7 +33,7 @@ func main() {
 
 func runCommand(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("thresholds", flag.ContinueOnError)
-	out := f.String("o", filepath.Join("internal", "diagnose", "check", "all", "margins.json"), "the file to write")
+	out := f.String("o", filepath.Join("internal", "diagnose", "check", "all", "margins.json.gz"), "the file to write")
 	cases := f.String("cases", "", "a folder of cases, each a folder with case.json and files")
 	work := f.String("work", filepath.Join("out", "thresholds"), "folder for what is built")
 	each := f.String("each", "", "also write the figure of each recording to this file, as CSV")

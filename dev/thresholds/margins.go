@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"slices"
@@ -174,26 +177,19 @@ func spreadOf(v []float64, threshold float64) causes.Spread {
 	return s
 }
 
-// writeMargins writes one margin a line, so that a change can be read.
+// writeMargins writes the margins as the program embeds them; docs/thresholds.md has them as text.
 func writeMargins(name string, m *causes.Margins) error {
-	head := *m
-	head.Margins = nil
-	text, err := json.Marshal(head)
+	text, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	b.WriteString(strings.TrimSuffix(string(text), "null}") + "[\n")
-	for i, x := range m.Margins {
-		line, err := json.Marshal(x)
-		if err != nil {
-			return err
-		}
-		b.Write(line)
-		b.WriteString(map[bool]string{true: ",\n", false: "\n"}[i < len(m.Margins)-1])
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err = z.Write(text)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return err
 	}
-	b.WriteString("]}\n")
-	return os.WriteFile(name, []byte(b.String()), 0o644)
+	return os.WriteFile(name, b.Bytes(), 0o644)
 }
 
 // writeEach writes the figures of each recording.

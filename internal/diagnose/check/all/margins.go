@@ -1,6 +1,8 @@
 package all
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"slices"
@@ -51,13 +53,17 @@ const Near = .2
 // Shared is the number of causes above which a threshold has one margin for all of them; [check.Material] also has one for each.
 const Shared = 3
 
-//go:embed margins.json
+//go:embed margins.json.gz
 var marginsFile []byte
 
 // ReadMargins returns the measured margins. It panics if the file in the program is damaged.
 var ReadMargins = sync.OnceValue(func() *Margins {
 	m := new(Margins)
-	if err := json.Unmarshal(marginsFile, m); err != nil {
+	z, err := gzip.NewReader(bytes.NewReader(marginsFile))
+	if err == nil {
+		err = json.NewDecoder(z).Decode(m)
+	}
+	if err != nil {
 		panic(err)
 	}
 	return m
