@@ -88,7 +88,7 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	if form.Compare == nil {
-		return fmt.Errorf("--format %s: compare writes %s", form.Name, present.NamesOf(", ", comparisons))
+		return fmt.Errorf("--format %s: compare writes %s", form.Name, present.NamesOf(", ", canCompare))
 	}
 	if err := c.checkFlags(); err != nil {
 		return err
@@ -139,8 +139,8 @@ func (c *compareCommand) Run(s *session) error {
 	return nil
 }
 
-// comparisons says whether a form is one of comparisons.
-func comparisons(f present.Form) bool { return f.Compare != nil }
+// canCompare says whether a form is one of comparisons.
+func canCompare(f present.Form) bool { return f.Compare != nil }
 
 // writeComparison writes a comparison and sets the exit code.
 func (s *session) writeComparison(c *compareCommand, form present.Form, result *compare.Comparison, inputs []string) {

@@ -37,7 +37,7 @@ func newParser(options ...kong.Option) *kong.Kong {
 
 // formsOf says which forms a command writes, for those that do not write all forms of a diagnosis.
 var formsOf = map[string]func(present.Form) bool{
-	"compare":   comparisons,
+	"compare":   canCompare,
 	"inspect":   func(f present.Form) bool { return f.Inspect != nil },
 	"predict":   func(f present.Form) bool { return f.Predict != nil },
 	"try":       func(f present.Form) bool { return f.Try != nil },

@@ -47,7 +47,7 @@ func (l *layout) addPressureChart() {
 		{"I/O", "io", evidence.SeriesCgroupPressureIOSome, evidence.SeriesHostPressureIOSome},
 	} {
 		group, host := l.findSeries(f.group), l.findSeries(f.host)
-		if len(group) == 1 && len(host) == 1 && coincide(group[0], host[0]) {
+		if len(group) == 1 && len(host) == 1 && areOneLine(group[0], host[0]) {
 			c.addCurve(l.buildCurve("host-"+f.id, f.what+", container and host", host[0]))
 			continue
 		}
@@ -64,8 +64,8 @@ func (l *layout) addPressureChart() {
 // apart is the difference of two shares below which their lines are one.
 const apart = .01
 
-// coincide says whether two series of shares are one line.
-func coincide(x, y *evidence.Series) bool {
+// areOneLine says whether two series of shares are one line.
+func areOneLine(x, y *evidence.Series) bool {
 	if len(x.T) != len(y.T) {
 		return false
 	}
@@ -278,7 +278,7 @@ func (l *layout) addMemoryChart() {
 	for _, f := range taken {
 		for _, s := range l.findSeries(f.series) {
 			curve := l.buildCurve(f.id, f.title, s)
-			if alone := (Chart{Curves: []Curve{curve}}); f.id == "cgroup" && len(c.Curves) > 0 && highest(&alone) > farAbove*highest(&c) { // most of it is of other processes
+			if alone := (Chart{Curves: []Curve{curve}}); f.id == "cgroup" && len(c.Curves) > 0 && highestValue(&alone) > farAbove*highestValue(&c) { // most of it is of other processes
 				container.addCurve(curve)
 				continue
 			}
@@ -299,7 +299,7 @@ func (l *layout) addMemoryChart() {
 		if f.key == evidence.FactContainerLimit && len(container.Curves) > 0 {
 			of = &container
 		}
-		if ok && x.Number > farAbove*highest(of) && x.Number < 1<<60 {
+		if ok && x.Number > farAbove*highestValue(of) && x.Number < 1<<60 {
 			of.Title += ", " + f.title + " " + units.Size(x.Number)
 			continue
 		}
@@ -315,8 +315,8 @@ func (l *layout) addMemoryChart() {
 // holds much more than the process has a chart of its own.
 const farAbove = 6
 
-// highest returns the largest value of a chart.
-func highest(c *Chart) (most float64) {
+// highestValue returns the largest value of a chart.
+func highestValue(c *Chart) (most float64) {
 	for i := range c.Curves {
 		for k, v := range c.Curves[i].V {
 			if v > most {

@@ -53,15 +53,15 @@ const mostAllowed = 1
 func HostChange(c *compare.Comparison) string {
 	const large = .2 // of the time, or of the host's CPUs
 	if m, ok := c.Of("cpu_pressure"); ok && m.Before != nil && m.After != nil && math.Abs(*m.After-*m.Before) >= large {
-		return "The host was " + busier(*m.After > *m.Before) + " after the change: CPU pressure " + Both(&m) + "."
+		return "The host was " + busierOrLess(*m.After > *m.Before) + " after the change: CPU pressure " + Both(&m) + "."
 	}
 	if b, a := c.Loads.Before.Others, c.Loads.After.Others; b != nil && a != nil && math.Abs(*a-*b) >= large {
-		return "The host was " + busier(*a > *b) + " after the change: other processes used " + units.Percent(*b) + " → " + units.Percent(*a) + " of its CPUs."
+		return "The host was " + busierOrLess(*a > *b) + " after the change: other processes used " + units.Percent(*b) + " → " + units.Percent(*a) + " of its CPUs."
 	}
 	return ""
 }
 
-func busier(more bool) string {
+func busierOrLess(more bool) string {
 	if more {
 		return "busier"
 	}

@@ -241,17 +241,12 @@ func (w *watching) refreshWatched() error {
 	return w.keeps.ports.Put(uint32(0), table)
 }
 
-// addDescendants adds the children of a process, and theirs (proc_pid_task(5):
-// CONFIG_PROC_CHILDREN).
+// addDescendants adds the children of a process, and theirs.
 func addDescendants(pid int, to map[int]bool) {
-	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, t := range tasks[:min(len(tasks), 64)] {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, t.Name()))
-		for f := range strings.FieldsSeq(string(b)) {
-			if child, err := strconv.Atoi(f); err == nil && !to[child] && len(to) < mostProcesses {
-				to[child] = true
-				addDescendants(child, to)
-			}
+	for _, child := range probe.Children(pid) {
+		if !to[child] && len(to) < mostProcesses {
+			to[child] = true
+			addDescendants(child, to)
 		}
 	}
 }

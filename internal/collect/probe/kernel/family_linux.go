@@ -23,12 +23,12 @@ type family struct {
 
 func newFamily(lead int, master bool) *family {
 	f := &family{lead: lead, master: master}
-	f.refresh()
+	f.refreshWorkers()
 	return f
 }
 
-// refresh finds the workers that there are now, and forgets the others.
-func (f *family) refresh() {
+// refreshWorkers finds the workers that there are now, and forgets the others.
+func (f *family) refreshWorkers() {
 	all := []int{f.lead}
 	if f.master {
 		all = append(all, probe.Workers(f.lead)...)
@@ -44,15 +44,15 @@ func (f *family) refresh() {
 	}
 }
 
-// has reports whether a process is of the family.
-func (f *family) has(pid int) bool {
+// hasProcess reports whether a process is of the family.
+func (f *family) hasProcess(pid int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.processes[pid] != nil
 }
 
-// symbols returns the symbols of a process of the family.
-func (f *family) symbols(pid int) *symbol.Process {
+// symbolsOf returns the symbols of a process of the family.
+func (f *family) symbolsOf(pid int) *symbol.Process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := f.processes[pid]

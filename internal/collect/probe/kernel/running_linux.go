@@ -168,7 +168,7 @@ func (r *running) run(ctx context.Context, s *stacks) error {
 			return nil
 		}
 		if round%5 == 0 {
-			r.of.refresh()
+			r.of.refreshWorkers()
 			s.forgetNames()
 		}
 	}
@@ -197,7 +197,7 @@ func (r *running) readRings() {
 // writeSample writes a sample. Its layout is PID and TID (4 bytes each), time, the number of addresses, and the addresses: those of the
 // kernel and those of the program, each after a mark.
 func (r *running) writeSample(b []byte) {
-	if len(b) < 24 || !r.of.has(int(binary.NativeEndian.Uint32(b))) {
+	if len(b) < 24 || !r.of.hasProcess(int(binary.NativeEndian.Uint32(b))) {
 		return
 	}
 	pid := int(binary.NativeEndian.Uint32(b))

@@ -91,7 +91,7 @@ func (s *stacks) functionNumber(a address) int {
 	if a.pid == 0 {
 		line = "k " + s.kernel.Name(at)
 	} else {
-		process := s.of.symbols(a.pid)
+		process := s.of.symbolsOf(a.pid)
 		function, in := process.Name(at)
 		if line = "u " + oneLine(in) + "\t" + oneLine(function); process.Made(at) {
 			line = fmt.Sprintf("a %x %s", at, oneLine(in))

@@ -223,7 +223,7 @@ func (w *waiting) run(ctx context.Context, s *stacks) error {
 			return err
 		}
 		if round%10 == 0 {
-			w.of.refresh()
+			w.of.refreshWorkers()
 			s.forgetNames()
 			clear(w.files)
 			clear(w.told)

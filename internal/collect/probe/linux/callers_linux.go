@@ -30,9 +30,7 @@ type functions struct {
 const mostAddresses = 1 << 15
 
 func newCallers(pid int, of *functions) *callers {
-	c := &callers{process: symbol.NewProcess(pid), functions: of}
-	c.forgetKnown()
-	return c
+	return &callers{process: symbol.NewProcess(pid), functions: of, addresses: make(map[uint64]int), words: make(map[string]bool)}
 }
 
 func (c *callers) forgetKnown() {

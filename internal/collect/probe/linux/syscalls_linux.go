@@ -96,7 +96,7 @@ func watchSyscalls(ctx context.Context, p *process, about evidence.Subject, of d
 		s.workers = newWorkers(p)
 	}
 	if !s.only && !of.Traits.ShowsLanes {
-		s.callers, s.functions = make(map[int]*callers), new(functions)
+		s.callers, s.functions = make(map[int]*callers), &functions{numbers: make(map[string]int)}
 	}
 	if of.Traits.ShowsStacks {
 		s.pace.least = looksBeside

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,7 +64,7 @@ func connectsEach(c *check.Case, v check.Verdict) check.Verdict {
 	whom := c.Bundle.Names.Text(worst.to)
 	v.Title = fmt.Sprintf("Requests of %s open connections to %s for single calls: their set-up takes %s of these requests' time.", routeName(c, worst.route), whom, units.Percent(worst.share))
 	v.Summary = fmt.Sprintf("%s opened to %s for %s", units.Plural(worst.connections, "connection"), whom, units.Plural(worst.calls, "question"))
-	v.Evidence = append(worst.figures(c, x), v.Evidence...)
+	v.Evidence = append(worst.listFigures(c, x), v.Evidence...)
 	v.Fix = append(v.Fix, keepConnections(whom))
 	r := &c.Bundle.Requests
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
@@ -75,7 +76,7 @@ func connectsEach(c *check.Case, v check.Verdict) check.Verdict {
 	return v
 }
 
-func (w *connecting) figures(c *check.Case, x *exchanged) []check.Evidence {
+func (w *connecting) listFigures(c *check.Case, x *exchanged) []check.Evidence {
 	return []check.Evidence{
 		c.Figure("dependency.connections", "connections opened to "+c.Bundle.Names.Text(w.to), float64(w.connections), "count", x.origin),
 		c.Figure("connection.questions", "questions and answers on each, those of its set-up among them (mean)", float64(w.calls)/float64(w.connections), "count", x.origin),
@@ -125,7 +126,7 @@ func connectingOf(x *exchanged) (all []*connecting) {
 		if w.connections < ledger.MinRequests || float64(w.calls) > fewPerConnection.Value*float64(w.connections) || 2*len(w.opened) < w.connections {
 			continue
 		}
-		slices.SortFunc(w.opened, func(a, b *connectionUp) int { return int(a.begun - b.begun) })
+		slices.SortFunc(w.opened, func(a, b *connectionUp) int { return cmp.Compare(a.begun, b.begun) })
 		all = append(all, w)
 	}
 	return all
