@@ -40,7 +40,7 @@ func TestJoinStates(t *testing.T) {
 // The largest value of a chart is known where some values are not.
 func TestHighest(t *testing.T) {
 	c := &Chart{Curves: []Curve{{V: []float64{1, math.NaN(), 3}}, {V: []float64{2}, Max: []float64{7}}}}
-	if got := highest(c); got != 7 {
+	if got := highestValue(c); got != 7 {
 		t.Errorf("%v, want 7", got)
 	}
 }
