@@ -72,7 +72,7 @@ type Ledger struct {
 	Traced   bool                // the requests' states are known
 	Sampled  bool                // the states come from samples: running and ready look the same
 
-	Rule      string            // "slo", "3x_route_floor", "baseline", "unfinished"
+	Rule      string            // "slo", "3x_route_floor", "baseline", "unfinished", "timed_out"
 	Threshold int64             // ns; if routes have their own, that of the route with most requests
 	Several   bool              // routes have thresholds that differ
 	Long      int               // requests of routes that always compute for long and are held to the others' floor

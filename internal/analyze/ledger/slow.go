@@ -18,12 +18,20 @@ const (
 	RuleFloor      = "3x_route_floor"
 	RuleBaseline   = "baseline"
 	RuleUnfinished = "unfinished" // most requests never ended: their need is not known
+	RuleTimedOut   = "timed_out"  // most requests failed after one and the same time: their need is not known
 )
 
 // stuck is how long (ns) a request may have waited for its end where most of its route's requests never ended, or half of
 // the watched time if that is less: there the requests that did end are the lucky ones, and three times their latency is
 // no measure.
 const stuck = int64(time.Second)
+
+// Time-outs: requests of a route that fail after one and the same time, of at least shortTimeout ns. From the tenth to the ninth
+// tenth of them these times differ by no more than timeoutSpread of the median.
+const (
+	shortTimeout  = int64(100 * time.Millisecond)
+	timeoutSpread = .1
+)
 
 // floorFactor times the time that a route's requests need when nothing delays them is slow.
 const floorFactor = 3
@@ -41,15 +49,20 @@ const shortest = 333_334 // ns, the least floor
 // quickest may have been refused, or answered by a cache.
 const floorPart = .1
 
+// byNature × the median of all requests is the floor of a rare route from which its latency is not taken for its nature.
+const byNature = 10
+
 // leastNeed is the least time (ns) that any request needs: no service reads and answers one in less. Where the waiting
 // shares from looks leave a request less, they come from the few requests that were looked at and say nothing of its need.
 const leastNeed = int64(time.Microsecond)
 
 // findSlow decides which requests are slow: those above the objective; without one, those above the baseline of their
 // route; without a baseline, and for routes that it does not know, those above three times the floor of their route. A
-// service that finishes next to nothing shows no floor: there a request is slow if it waits for long. A route that always
+// service that finishes next to nothing shows no floor: there a request is slow if it waits for long. Where most requests of a
+// route fail after one and the same time, that is a time-out, and a request is slow if it takes half of that. A route that always
 // computes for far longer than the others is held to their floor, unless it is rare and takes little of the processors:
-// then its long latency is its nature.
+// then its long latency is its nature. So is that of a rare route whose requests all take longer than others' limit, but
+// not ten times as long as the others (byNature).
 func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	if slo > 0 {
 		l.Rule, l.Threshold = RuleSLO, slo.Nanoseconds()
@@ -60,7 +73,7 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	}
 	l.Rule = RuleFloor
 	l.way = l.usualWay()
-	byRoute, open := l.byRoute(), l.countUnfinished()
+	byRoute, open, timeouts := l.byRoute(), l.countUnfinished(), l.findTimeouts()
 	stuck := min(stuck, (l.To-l.From)/2)
 	threshold := make(map[evidence.NameID]int64)
 	grain, usual := max(l.latencyResolution(), shortest), medianLatency(byRoute)
@@ -77,6 +90,8 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 			limit, rule, known = max(d.Nanoseconds(), grain), RuleBaseline, true
 		} else if open[route] > len(v) && (len(v) == 0 || limit > stuck) {
 			limit, rule = stuck, RuleUnfinished
+		} else if timeout := timeouts[route]; timeout > 0 && limit > timeout/2 {
+			limit, rule = timeout/2, RuleTimedOut
 		}
 		n := len(v) + open[route]
 		if n >= MinRequests || rule == RuleBaseline || rule == RuleFloor && len(v) >= longLeast && floor >= longTimes*usual {
@@ -100,6 +115,14 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 		}
 		if n > most {
 			most, l.Threshold, l.Rule = n, limit, RuleFloor
+		}
+	}
+	for route, n := range few {
+		v := byRoute[route]
+		if _, grouped := threshold[route]; !grouped && len(v) >= longLeast && float64(n) < longSome*float64(len(l.Rows)) {
+			if floor := stats.QuantileOf(v, floorPart); floor > l.Threshold && floor < byNature*usual {
+				threshold[route] = floorFactor * floor
+			}
 		}
 	}
 	if l.Rule == RuleFloor && len(baseline) == 0 {
@@ -257,6 +280,33 @@ func (l *Ledger) countUnfinished() map[evidence.NameID]int {
 		}
 	}
 	return n
+}
+
+// findTimeouts returns after which time (ns) the requests of a route fail, for routes of which most requests fail and all of
+// these after about the same time.
+func (l *Ledger) findTimeouts() map[evidence.NameID]int64 {
+	r := &l.b.Requests
+	n := make(map[evidence.NameID]int)
+	failed := make(map[evidence.NameID][]int64)
+	for _, i := range l.Rows {
+		route := r.Route.At(i)
+		n[route]++
+		if r.Outcome.At(i) == evidence.Failed {
+			failed[route] = append(failed[route], r.Latency(i))
+		}
+	}
+	timeouts := make(map[evidence.NameID]int64)
+	for route, took := range failed {
+		if len(took) < MinRequests || 2*len(took) <= n[route] {
+			continue
+		}
+		median := stats.QuantileOf(took, .5)
+		spread := stats.QuantileOf(took, .9) - stats.QuantileOf(took, .1)
+		if median >= shortTimeout && float64(spread) <= timeoutSpread*float64(median) {
+			timeouts[route] = median
+		}
+	}
+	return timeouts
 }
 
 // latencyResolution returns the unit (ns) of which the requests' durations are whole multiples: the least duration that

@@ -138,6 +138,9 @@ func TestWhatIsSlow(t *testing.T) {
 		{"a route with few requests is held to the largest's", 0, []route{{"rare", repeat(19, 20*ms)}, {"usual", repeat(40, 10*ms)}},
 			RuleFloor, 30 * ms, nil},
 		{"a rare route above it", 0, []route{{"rare", []int64{40 * ms}}, {"usual", repeat(40, 10*ms)}}, RuleFloor, 30 * ms, []int64{40 * ms}},
+		{"rare requests that all take long", 0, []route{{"rare", append(repeat(9, 60*ms), 181*ms)}, {"usual", repeat(300, 10*ms)}}, RuleFloor, 30 * ms, []int64{181 * ms}},
+		{"rare requests far longer than others", 0, []route{{"rare", repeat(9, 100*ms)}, {"usual", repeat(300, 10*ms)}}, RuleFloor, 30 * ms, repeat(9, 100*ms)},
+		{"rare requests of which some take long", 0, []route{{"rare", append(repeat(5, 10*ms), repeat(5, 100*ms)...)}, {"usual", repeat(300, 10*ms)}}, RuleFloor, 30 * ms, repeat(5, 100*ms)},
 		{"of two routes alike the first named", 0, []route{{"a", repeat(20, 5*ms)}, {"b", repeat(20, 9*ms)}}, RuleFloor, 15 * ms, nil},
 		{"durations in whole ms: 0 is less than 1", 0, []route{{"a", append(repeat(30, 0), ms, 2*ms, 3*ms, 4*ms)}}, RuleFloor, 3 * ms, []int64{4 * ms}},
 		{"durations in whole s", 0, []route{{"a", append(repeat(30, 0), 1000*ms, 4000*ms)}}, RuleFloor, 3000 * ms, []int64{4000 * ms}},
@@ -231,6 +234,39 @@ func TestAServiceThatFinishesNextToNothing(t *testing.T) {
 	}
 	if l := one(t, b, Options{Baseline: Baseline{"": 700 * time.Millisecond}}); l.Rule != RuleBaseline || l.Threshold != 700*ms {
 		t.Errorf("%s %d ns, want the baseline", l.Rule, l.Threshold)
+	}
+}
+
+// Requests of which most fail after one and the same time were timed out, so those that succeed tell no baseline.
+func TestTimedOutRequests(t *testing.T) {
+	for name, c := range map[string]struct {
+		failed, ok int           // requests
+		spread     time.Duration // of the failed ones
+		at         time.Duration
+		rule       string
+		slow       int
+	}{
+		"most after 2 s":         {90, 30, time.Millisecond, 2 * time.Second, RuleTimedOut, 90 + 30},
+		"all after 300 ms":       {60, 0, 200 * time.Microsecond, 300 * time.Millisecond, RuleTimedOut, 60},
+		"some":                   {30, 90, time.Millisecond, 2 * time.Second, RuleFloor, 0},
+		"most, each at its time": {90, 30, 50 * time.Millisecond, 2 * time.Second, RuleFloor, 39},
+		"most at once":           {90, 30, 0, time.Millisecond, RuleFloor, 30},
+	} {
+		b := newBundle(evidence.Subject{})
+		s := newSource(b, "load", exact, 0)
+		add := func(dur time.Duration, o evidence.Outcome) {
+			s.Request(evidence.Request{Start: epoch, End: epoch + dur.Nanoseconds(), Outcome: o})
+		}
+		for i := range c.failed {
+			add(c.at+time.Duration(i)*c.spread, evidence.Failed)
+		}
+		for range c.ok {
+			add(1500*time.Millisecond, evidence.OK)
+		}
+		s.watched(evidence.CoverRequests, 0, 10_000*ms)
+		if l := one(t, b, Options{}); l.Rule != c.rule || len(l.Slow) != c.slow {
+			t.Errorf("%s: %d are slow over %d ns by %s, want %d by %s", name, len(l.Slow), l.Threshold, l.Rule, c.slow, c.rule)
+		}
 	}
 }
 

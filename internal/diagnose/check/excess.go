@@ -27,7 +27,7 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	for n := known; n < len(slow); n++ { // all but the slow ones
 		per[n] = wait(slow[n])
 	}
-	w.setUsual()
+	w.setUsual(all)
 	var sum, total int64
 	for n, row := range slow {
 		of := w.routeOf(row)
@@ -126,27 +126,26 @@ func (w *waited) addWait(row int, ns int64) {
 	of.fast++
 }
 
-// setUsual computes the usual wait of each route; a route with few requests gets that of all
-// routes.
-func (w *waited) setUsual() {
+// setUsual computes the usual wait of each route from its requests; a route with few requests gets that of all routes.
+func (w *waited) setUsual(all []int) {
 	overall := int64(-1) // not known
 	for _, of := range w.routes {
 		if len(of.waits) < ledger.MinRequests {
 			if overall < 0 {
-				overall = w.overallUsual()
+				overall = w.overallUsual(all)
 			}
 			of.usual = overall
 		}
 	}
-	for _, of := range w.routes { // sorts the waits
+	for route, of := range w.routes { // sorts the waits
 		if len(of.waits) >= ledger.MinRequests {
-			of.usual = usualWait(of.waits, of.fast, of.slow)
+			of.usual = usualWait(of.waits, of.fast, of.slow, func() bool { return w.oneKind(all, &route) })
 		}
 	}
 }
 
 // overallUsual returns the usual wait among requests of all routes.
-func (w *waited) overallUsual() int64 {
+func (w *waited) overallUsual(all []int) int64 {
 	waits := make([]int64, 0, w.all)
 	for _, of := range w.routes {
 		waits = append(waits, of.waits[:of.fast]...)
@@ -155,17 +154,37 @@ func (w *waited) overallUsual() int64 {
 	for _, of := range w.routes {
 		waits = append(waits, of.waits[of.fast:]...)
 	}
-	return usualWait(waits, fast, w.slow)
+	return usualWait(waits, fast, w.slow, func() bool { return w.oneKind(all, nil) })
 }
 
-// usualWait returns the median wait (ns) of requests, of which those that are not slow come first.
-// Where most requests are slow it is the median of the others; where hardly any are not slow the
-// usual wait is not in the evidence, and 0 is returned.
-func usualWait(waits []int64, fast, slow int) int64 {
+// usualWait returns the median wait (ns) of requests, of which those that are not slow come first. Where most requests are slow
+// it is the median of the others. It is 0, as the usual wait is not in the evidence, where hardly any request is not slow, and
+// where most are slow and the slow ones and the others are of one kind: an objective says that what is usual takes too long.
+func usualWait(waits []int64, fast, slow int, oneKind func() bool) int64 {
 	if 2*slow > len(waits) {
-		if waits = waits[:fast]; len(waits) < ledger.MinRequests {
+		if waits = waits[:fast]; len(waits) < ledger.MinRequests || oneKind() {
 			return 0
 		}
 	}
 	return stats.QuantileOf(waits, .5)
+}
+
+// TwoKinds × the median of the others is what the median slow request takes at least, if these are two kinds of requests.
+var TwoKinds = Threshold{Name: "how many times as long as the others slow requests take that are of another kind", Value: 2, Unit: "times",
+	Why: "below it most of a slow request's time is what all need, so that an objective which most miss asks for less of that", Source: "arithmetic: 1/2 of the time is what is usual"}
+
+// oneKind reports whether the slow requests of a route (nil: of all) take about as long as the others, so that the limit lies
+// within one kind of request.
+func (w *waited) oneKind(all []int, route *evidence.NameID) bool {
+	var slow, fast []int64
+	for _, row := range all {
+		switch {
+		case route != nil && w.r.Route.At(row) != *route:
+		case w.isSlow.Has(row):
+			slow = append(slow, w.r.Latency(row))
+		default:
+			fast = append(fast, w.r.Latency(row))
+		}
+	}
+	return len(slow) > 0 && len(fast) > 0 && float64(stats.QuantileOf(slow, .5)) < TwoKinds.Value*float64(stats.QuantileOf(fast, .5))
 }

@@ -239,6 +239,29 @@ func TestPoolOfTransactions(t *testing.T) {
 	}
 }
 
+// Requests keep their connection until they are answered, without a transaction: each asks another service after its query. Where others use the
+// connection meanwhile, nobody keeps it.
+func TestPoolHeldUntilAnswered(t *testing.T) {
+	held, free := newText(), newText()
+	for i := range 40 {
+		at := float64(10 * i)
+		for w, port := range map[*text]int{held: 4000 + i%2, free: 4000} {
+			fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %d/%d %[3]d/%[4]d 8080/%[5]d - http 200 GET /rows\n", began+ns(at), ns(60.5), 9+i%3, 100+i, 1+i%7)
+			fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %d/%d %[3]d/%[4]d %d 10.0.0.7:5432 postgresql\n", began+ns(at+40.5), ns(1.5), 9+(i+1)%3, 100+i, port)
+		}
+	}
+	got := spent(held.read(t, 600), "GET /rows")
+	what := "pool wait | the pool of 2 connections to PostgreSQL at 10.0.0.7:5432 | PostgreSQL at 10.0.0.7:5432"
+	if v := got[what]; v < 35*38 || v > 40.5*40 {
+		t.Errorf("waited %v ms for the pool, of %v", v, got)
+	}
+	for what := range spent(free.read(t, 600), "GET /rows") {
+		if strings.HasPrefix(what, "pool wait") {
+			t.Errorf("nobody keeps the connection: %s", what)
+		}
+	}
+}
+
 // A limiter lets a call through each 30 ms, whatever the calls take, of which several are under way at once.
 func TestLimiter(t *testing.T) {
 	limited, locked := newText(), newText()

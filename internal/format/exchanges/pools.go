@@ -92,19 +92,25 @@ func (p *parser) handOverTime(calls []int, done map[int]int64) int64 {
 	return max(handOver, min(stats.Quantile(rests, .9), int64(handOverOf*float64(stats.Quantile(took, .5)))))
 }
 
+// findPool finds the pool of a peer's connections. A connection is busy during its calls and transactions; if that shows no pool, it may be
+// busy until the request that made a call on it is answered, as where rows or sessions are closed at the end.
 func (p *parser) findPool(peer evidence.NameID, calls []int) {
-	holds := p.openAfter(calls)
-	carried := make(map[int64]int) // by connection
-	type edge struct {
-		at int64
-		by int
+	if done, holds := p.busyInTransactions(calls); p.findFullPool(peer, calls, done, holds) {
+		return
 	}
-	edges := make([]edge, 0, 2*len(calls))
-	done := make(map[int]int64, len(calls))
+	if done, holds, held := p.busyUntilAnswered(calls); held {
+		p.findFullPool(peer, calls, done, holds)
+	}
+}
+
+// busyInTransactions returns until when (ns) each call keeps its connection, where a call or an open transaction does, and which calls
+// the next one on the connection continues.
+func (p *parser) busyInTransactions(calls []int) (done map[int]int64, holds map[int]bool) {
+	holds = p.openAfter(calls)
+	done = make(map[int]int64, len(calls))
 	next := make(map[int64]int64) // by connection: when its next call begins
 	for _, i := range slices.Backward(calls) {
 		x := &p.calls[i]
-		carried[x.port]++
 		then, known := next[x.port]
 		switch done[i] = p.doneAt(x); {
 		case known && (holds[i] || then < done[i]): // the transaction goes on on its connection
@@ -113,6 +119,61 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 			done[i] = p.until
 		}
 		next[x.port] = x.begun
+	}
+	return done, holds
+}
+
+// heldCalls is the part of the calls after which no other request uses the connection before the request is answered, from which requests are
+// taken to keep it until then.
+const heldCalls = .95
+
+// busyUntilAnswered returns until when (ns) each call keeps its connection, where requests keep it until they are answered, and which calls
+// the next one on the connection continues. Held says whether they do: many requests work on for a while after a call, and hardly any other
+// request uses the connection meanwhile.
+func (p *parser) busyUntilAnswered(calls []int) (done map[int]int64, holds map[int]bool, held bool) {
+	done, holds = make(map[int]int64, len(calls)), make(map[int]bool)
+	next := make(map[int64]int) // by connection: the next call
+	kept, lost := 0, 0
+	for _, i := range slices.Backward(calls) {
+		x := &p.calls[i]
+		then, known := next[x.port]
+		next[x.port] = i
+		done[i] = p.doneAt(x)
+		switch {
+		case x.request < 0:
+		case known && p.calls[then].request == x.request:
+			holds[i], done[i] = true, p.calls[then].begun
+		default:
+			answered := p.doneAt(&p.requests[x.request])
+			if answered-done[i] < poolWait {
+				break
+			}
+			done[i] = answered
+			if known && p.calls[then].begun < answered {
+				lost++
+			} else {
+				kept++
+			}
+		}
+		if known {
+			done[i] = min(done[i], p.calls[then].begun)
+		}
+	}
+	return done, holds, kept >= handOvers && float64(kept) >= heldCalls*float64(kept+lost)
+}
+
+// findFullPool finds the moments in which all connections of a peer are busy, by until when each call keeps its connection (done), and charges
+// requests with their waits for one. It reports whether requests queue for connections.
+func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]int64, holds map[int]bool) bool {
+	carried := make(map[int64]int) // by connection
+	type edge struct {
+		at int64
+		by int
+	}
+	edges := make([]edge, 0, 2*len(calls))
+	for _, i := range calls {
+		x := &p.calls[i]
+		carried[x.port]++
 		edges = append(edges, edge{x.begun, 1}, edge{done[i], -1})
 	}
 	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
@@ -127,7 +188,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 		}
 	}
 	if kept < size || float64(len(carried)) > max(poolSpares*float64(size), float64(size+1)) {
-		return
+		return false
 	}
 	handOver := p.handOverTime(calls, done)
 	var full [][2]int64 // when all are busy, but for the moments in which one is handed over
@@ -164,7 +225,7 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 		queued = append(queued, handed{i, max(full[n-1][0], p.requests[x.request].begun)})
 	}
 	if len(queued) < handOvers {
-		return
+		return false
 	}
 	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Of: p.b.Text(peer), Places: size})
 	if size == 1 { // calls under a lock need only one connection, too
@@ -175,4 +236,5 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 			x.pool, x.pooled = name, x.begun-h.from
 		}
 	}
+	return true
 }

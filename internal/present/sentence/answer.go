@@ -16,12 +16,14 @@ import (
 
 // State returns the outcome of a diagnosis in two or three words.
 func State(d *diagnose.Diagnosis) string {
-	switch d.Outcome {
-	case diagnose.Found:
+	switch {
+	case d.Outcome == diagnose.Found:
 		return foundState(d)
-	case diagnose.NothingFound:
+	case d.Outcome == diagnose.NothingFound:
 		return wellState(d)
-	case diagnose.NotExplained:
+	case d.Outcome == diagnose.NotExplained && d.Requests != nil && mostFail(d.Requests):
+		return "most requests fail"
+	case d.Outcome == diagnose.NotExplained:
 		return "cause not found"
 	}
 	if gcIsWell(d) {

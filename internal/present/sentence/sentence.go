@@ -94,10 +94,13 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	if r := d.Requests; r != nil {
 		switch {
-		case d.Outcome == diagnose.NothingFound && mostFail(r):
+		case d.Outcome != diagnose.Found && d.Outcome != diagnose.NotJudged && mostFail(r):
 			failed := fmt.Sprintf("%s of %s (%s) failed", units.Count(r.Failed), units.Plural(r.Count, "request"), units.Percent(float64(r.Failed)/float64(r.Count)))
-			s = append(s, strings.Join(append([]string{failed}, Quantiles(r)...), ", ")+".",
-				"Find out first why they fail, from the answers and the service's log: until then their latency says little.")
+			s = append(s, strings.Join(append([]string{failed}, Quantiles(r)...), ", ")+".")
+			if r.SlowRule == ledger.RuleTimedOut {
+				s = append(s, "Most fail after the same time: a time-out ends their wait.")
+			}
+			s = append(s, "Find out first why they fail, from the answers and the service's log: until then their latency says little.")
 		case r.Slow > 0:
 			some := units.Plural(r.Slow, "request")
 			if !isLedgerElsewhere(r) {
@@ -148,7 +151,11 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, Capital(streams)+".")
 	}
 	if most, seen := largestMechanisms(d); most != "" && (d.Outcome == diagnose.NotExplained || seen && d.Outcome == diagnose.NotJudged) {
-		s = append(s, "Most of that time: "+most+".")
+		of := "that time"
+		if d.Requests != nil && mostFail(d.Requests) {
+			of = "the slow time"
+		}
+		s = append(s, "Most of "+of+": "+most+".")
 	}
 	if d.AtRequests != nil {
 		did := ""
@@ -370,7 +377,8 @@ const leastSlow = float64(ledger.LeastSlow) / 1e6
 // Slow lists how many requests were slow, and by which rule.
 func Slow(r *diagnose.Requests) []string {
 	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than the baseline's p99",
-		"unfinished": "most requests never finished, so there is no baseline latency; set --slo"}[r.SlowRule]
+		"unfinished":        "most requests never finished, so there is no baseline latency; set --slo",
+		ledger.RuleTimedOut: "half of the time after which most requests fail; set --slo"}[r.SlowRule]
 	if rule == "" {
 		rule = r.SlowRule
 	}

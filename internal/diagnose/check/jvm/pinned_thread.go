@@ -39,7 +39,7 @@ carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more vir
 threads, or a larger heap.`,
 	Least: fmt.Sprintf("5 pinned waits that occupy all carriers for %v of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, %v of slow time",
 		allPinned, check.Material),
-	Thresholds: []check.Threshold{allPinned, freesMonitors, fullyOf, mostlyFresh, somePinned, unified, check.FarLonger, check.Material, check.MinRequests,
+	Thresholds: []check.Threshold{check.TwoKinds, allPinned, freesMonitors, fullyOf, mostlyFresh, somePinned, unified, check.FarLonger, check.Material, check.MinRequests,
 		check.MostlyUnseen, check.Queueing, check.SlowShare, check.SomeSlow},
 
 	Needs:   "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",

@@ -39,7 +39,7 @@ reclaim memory themselves.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time in reclaim, or in waits for files that the limit dropped; without requests, %v of the time of busy threads or, without stacks, %v memory pressure of the cgroup while it is at its limit; by a listing of perf report alone, %v of the samples",
 		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, ofProfile),
 	Thresholds: []check.Threshold{beyondQueue, busyKernelThread, fewAtWork, fewPages, leastWork, manyRefaults, much, ofBusyThreads, ofProfile, oneAtWork, slight, check.Arguable,
-		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
+		check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs: "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",

@@ -32,7 +32,7 @@ one. vm.swappiness low makes the kernel drop files first; 0 does not switch swap
 	Least: fmt.Sprintf("pages read from swap, and %v of slow time in these reads with %v slow requests with %v of all request time; without requests, %v of the time of busy threads or, without stacks, memory pressure in %v of the time while the process has major faults; of a host alone, 256 pages/s read from swap and as many written, and CPUs that wait for disks %v of the time",
 		check.Material, check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material),
 	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewPages, leastWork, manyPages, ofBusyThreads, oneAtWork, check.Arguable, check.Material,
-		check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare,
+		check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare,
 		check.SomeSlow, check.WorthTelling},
 
 	Needs:     "/proc/vmstat and the process's major faults: unstall record PID, with --kernel for stacks",

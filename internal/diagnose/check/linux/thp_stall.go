@@ -53,7 +53,7 @@ predates this). MongoDB wants THP on from 8.0, off before; Oracle wants madvise;
 	Least: fmt.Sprintf("%v of the process's CPU time, and 3 %% of a CPU or %v of slow request time; with requests, threads in it for %v of request time; by a listing of perf report alone, %v of the samples",
 		worthTHP, check.Material, check.Arguable, ofProfile),
 	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastTHP, leastWork, ofBusyThreads, ofProfile, oneAtWork, someStalls, suspectTHP, worthTHP, check.Arguable,
-		check.Material, check.MaterialBeyond, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
+		check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "kernel stacks (unstall record PID --kernel); else /proc/vmstat, which can rule it out",

@@ -28,7 +28,7 @@ What helps: let one request make the value while the others wait for it (single 
 get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
 live alone, a larger pool, a faster database.`,
 	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls",
-	Thresholds: []check.Threshold{begunBefore, givenUp, mostInCrowds, mostMeanwhile, quickerWithout, servedWithout, stampedeCalls, stampedeLeast,
+	Thresholds: []check.Threshold{check.TwoKinds, begunBefore, givenUp, mostInCrowds, mostMeanwhile, quickerWithout, servedWithout, stampedeCalls, stampedeLeast,
 		stampedeTimes, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "the calls on each connection (as root, unstall record PID)",

@@ -46,7 +46,7 @@ full names where search domains are tried first.`,
 		check.SomeSlow, check.SlowShare, check.Material, check.NoticeableCall, tenSeconds, aSecond, fewUnanswered),
 	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
 		mostOfCalls, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
-		check.MaterialBeyond, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
+		check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
 	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",

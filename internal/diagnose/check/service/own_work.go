@@ -45,7 +45,7 @@ work in parallel where CPUs are free.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{farLonger, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
-		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.Noticeable,
+		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",

@@ -29,7 +29,7 @@ What helps: a budget for retries (at most one in ten calls), a pause before each
 random, one layer that retries instead of all, a circuit breaker, and a timeout above the dependency's usual
 99th percentile. What does not help: more attempts, a shorter timeout, more connections.`,
 	Least: "10 failed calls to one place (status 500 or above, 429, or closed without a response after 10 ms or more), in seconds with 3 of them and one in ten calls; in these 1.5 times the calls per request of other seconds; and 25 % of slow time waiting for it then",
-	Thresholds: []check.Threshold{failedEach, failedPart, givenUp, leastFailed, leastRequests, stormFactor, check.Material, check.Noticeable,
+	Thresholds: []check.Threshold{check.TwoKinds, failedEach, failedPart, givenUp, leastFailed, leastRequests, stormFactor, check.Material, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
 	Needs: "the calls on each connection (as root, unstall record PID)",

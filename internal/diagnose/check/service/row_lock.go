@@ -36,7 +36,7 @@ contended row changed last, right before COMMIT; a shorter transaction; several 
 instead of one (a counter in parts); SKIP LOCKED for queues. What does not help: a faster
 database, a larger pool of connections, an index.`,
 	Least: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, 7 of 10; and 25 % of slow time waited so; by a database's own words alone, a wait for a lock of a second, or a deadlock",
-	Thresholds: []check.Threshold{aSecond, aboveChance, atGap, givenUp, leastLongCalls, longCall, longTimes, mostByShape, mostHolders, mostOfGap, mostReleased,
+	Thresholds: []check.Threshold{check.TwoKinds, aSecond, aboveChance, atGap, givenUp, leastLongCalls, longCall, longTimes, mostByShape, mostHolders, mostOfGap, mostReleased,
 		releasedWithin, tenSeconds, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "the calls on each connection (as root, unstall record PID)",

@@ -40,7 +40,7 @@ What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{alsoWaited, alwaysStands, leastMoments, leastStands, mostly, mostlyStands, tellers, typical, check.CrowdedBy,
-		check.CrowdedHost, check.FarLonger, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.MaterialUnseen,
+		check.CrowdedHost, check.FarLonger, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
