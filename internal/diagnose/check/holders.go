@@ -176,6 +176,9 @@ func (c *Case) waitsForUnreadPeers() bool {
 // in calls (Little's law). The limit is the time that calls would take if they filled the quickest tenth of each route's
 // requests. Pools and locks lengthen requests and never shorten a call.
 func (c *Case) callsLong() bool {
+	if long, known := c.recordedCallsLong(); known {
+		return long
+	}
 	l := c.Ledger
 	var called, most int64
 	known := make(map[evidence.NameID]int64)
@@ -188,6 +191,31 @@ func (c *Case) callsLong() bool {
 		most += known[route] * stats.QuantileOf(took, quickest)
 	}
 	return called > FarLonger.Int64()*most
+}
+
+// recordedCallsLong reports whether most of the time in calls is in calls far longer than the median of their operation, where
+// calls were recorded one by one.
+func (c *Case) recordedCallsLong() (long, known bool) {
+	type operation struct{ of, name evidence.NameID }
+	took := make(map[operation][]int64)
+	v := &c.Bundle.Intervals
+	for i, k := range v.Kind {
+		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 {
+			of := operation{v.Cause[i], v.NameOf(i, evidence.Operation)}
+			took[of] = append(took[of], v.End[i]-v.Start[i])
+		}
+	}
+	var all, late int64
+	for _, of := range took {
+		usual := stats.QuantileOf(of, .5)
+		for _, ns := range of {
+			all += ns
+			if ns > FarLonger.Int64()*usual {
+				late += ns
+			}
+		}
+	}
+	return 2*late >= all, all > 0
 }
 
 // quickest is the part of a route's requests that nothing much delayed.
