@@ -79,7 +79,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	h := w.holders[0]
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Requests wait for the %s, which is busy with others: %s of slow time.", w.loopName(), units.Percent(w.slowShare(w.sum)))
+	v.Title = fmt.Sprintf("Requests wait for the %s: %s of slow time.", w.describeLoops(), units.Percent(w.slowShare(w.sum)))
 	if part := w.waitShare(h.ns); h.route != "" && part >= check.Material.Value {
 		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.activityText())
 	}
@@ -235,16 +235,17 @@ func loopWait(c *check.Case, row int) (sum int64) {
 func (w *loopWaits) slowShare(ns int64) float64 {
 	return float64(ns) / float64(max(1, w.c.Ledger.Total))
 }
+
 func (w *loopWaits) waitShare(ns int64) float64 { return float64(ns) / float64(max(1, w.sum)) }
 
-// loopName returns the loop that was waited for, or how many there were.
-func (w *loopWaits) loopName() string {
+// describeLoops says which loop was waited for, or how many, and that they are busy.
+func (w *loopWaits) describeLoops() string {
 	if len(w.loops) == 1 {
 		for name := range w.loops {
-			return name
+			return name + ", which is busy with others"
 		}
 	}
-	return units.Plural(len(w.loops), "event loop") + " of the process"
+	return units.Plural(len(w.loops), "event loop") + " of the process, which are busy with others"
 }
 
 // activityText says what the loop did, "" if unknown.
