@@ -172,6 +172,21 @@ func (r *run) areRequestsQuick() bool {
 	return some
 }
 
+// isObjectiveMet reports whether an objective is set, and at most one in a hundred of all clients' requests misses it.
+func (r *run) isObjectiveMet() bool {
+	some := false
+	for _, l := range r.incident.Ledgers() {
+		if l = l.All; !l.FromOutside() || len(l.Rows) < wellRequests {
+			continue
+		}
+		if l.Rule != ledger.RuleSLO || float64(len(l.Slow)) > missed*float64(len(l.Rows)) {
+			return false
+		}
+		some = true
+	}
+	return some
+}
+
 // wellRequests is the number of requests needed to say that fewer than one in a hundred is slow.
 const wellRequests = 300
 

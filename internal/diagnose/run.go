@@ -131,14 +131,14 @@ func (r *run) nameSubjects() {
 // judgeCauses judges every cause for every process and ranks the verdicts: what saves most first;
 // without requests, what stops or burns most.
 func (r *run) judgeCauses(ctx context.Context) error {
-	out := r.d.Verdicts
+	out, met := r.d.Verdicts, r.isObjectiveMet()
 	for i, s := range r.b.Subjects {
 		id := evidence.SubjectID(i)
 		name, ok := r.name[id]
 		if !ok || s.Kind != evidence.Process {
 			continue
 		}
-		c := &check.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id)}
+		c := &check.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id), ObjectiveMet: met}
 		r.unseen = r.unseen || c.WaitsUnseen() && (c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests)
 		for _, k := range all.Causes {
 			if err := ctx.Err(); err != nil {

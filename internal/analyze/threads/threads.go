@@ -84,6 +84,20 @@ func (t *Threads) PoolSize(s evidence.SubjectID, pool string) string {
 	return ""
 }
 
+// PoolThreads returns the most threads of the pool with a name that were seen at one moment; 0 if none were.
+func (t *Threads) PoolThreads(s evidence.SubjectID, pool string) (most int) {
+	for _, round := range slices.Concat(t.splitRounds(s)...) {
+		n := 0
+		for _, look := range round {
+			if look.View.Pool == pool {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
 // Sample is what one thread was seen doing at one moment.
 type Sample struct {
 	Lane   evidence.LaneID

@@ -47,6 +47,9 @@ type Case struct {
 	Subject evidence.SubjectID
 	Ledger  *ledger.Ledger // nil: no requests
 
+	// ObjectiveMet says that an objective is set, and that the clients' requests of the whole recording meet it.
+	ObjectiveMet bool
+
 	// Found are the causes that are supported so far: later checks see what these explain.
 	Found []Found
 

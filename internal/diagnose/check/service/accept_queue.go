@@ -163,6 +163,10 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return v
 	case rows && (waits/l.Requests.Rate < check.Noticeable.Duration().Seconds() || l.FromOutside() && l.Rule == ledger.RuleSLO):
 		return v
+	case c.ObjectiveMet:
+		v.Rule = check.NotSlow
+		v.Summary += ", and clients' requests meet the objective"
+		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits
 		v.Title = fmt.Sprintf("Connections %s: %s on average in the %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.Number)), where)

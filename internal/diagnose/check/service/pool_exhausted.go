@@ -390,7 +390,12 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 	outgrown := func(places int) bool { // waits would have grown longer in this time, had so many been needed
 		return needed*(1-float64(slices.Max(waited))/float64(l.To-l.From)) > float64(places)
 	}
-	if has := c.Bundle.Names.Wait(name).Places; has > 0 && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
+	what := c.Bundle.Names.Wait(name)
+	has := what.Places
+	if what.Kind == evidence.PoolThread && c.OnThreads() {
+		has = max(has, c.Threads().PoolThreads(c.Subject, what.Of))
+	}
+	if has > 0 && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
 		needed = 0 // not all that requests hold is known
 	}
 	if has, limited := awaitedLimit(c, name); limited && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
