@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/compare"
@@ -229,7 +229,7 @@ func (s *session) measureEarlier(before string, b compare.Run, opt compare.Measu
 		}
 		all = append(all, candidate{path, c.Info.Start})
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return b.at.Compare(a.at) })
+	sorting.Short(all, func(a, b candidate) int { return b.at.Compare(a.at) })
 	quiet := *s // this comparison does not report what is wrong with earlier captures
 	quiet.err = io.Discard
 	opt.Parts = false

@@ -2,13 +2,13 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -59,7 +59,7 @@ func (r *run) describeRequests() {
 			r.d.Ledger = append(r.d.Ledger, r.newEntry(l, e))
 		}
 	}
-	slices.SortStableFunc(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
+	sorting.Short(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s happened outside the traced time, so the causes found may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}

@@ -2,11 +2,11 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Onset is the moment since which requests are slow.
@@ -135,7 +135,7 @@ func (d *divide) buildCells() []startsCell {
 		}
 	}
 	for k := range cells {
-		slices.SortStableFunc(cells[k].rows, func(i, j int) int { return cmp.Compare(d.began(i), d.began(j)) })
+		sorting.Short(cells[k].rows, func(i, j int) int { return cmp.Compare(d.began(i), d.began(j)) })
 	}
 	return cells
 }

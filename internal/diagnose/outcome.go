@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -263,7 +264,7 @@ func noticeablySlowShare(b *evidence.Bundle, l *ledger.Ledger) float64 {
 			at = append(at, metrics.Span{From: b.Requests.End.At(i) - took, To: b.Requests.End.At(i)})
 		}
 	}
-	slices.SortStableFunc(at, func(x, y metrics.Span) int { return cmp.Compare(x.From, y.From) })
+	sorting.Short(at, func(x, y metrics.Span) int { return cmp.Compare(x.From, y.From) })
 	var spans metrics.Spans
 	for _, x := range at {
 		spans = spans.Add(x.From, x.To)

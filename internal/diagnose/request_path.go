@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // RequestPath is where the time of a front's requests went, if a pool of workers behind it serves them.
@@ -210,7 +211,7 @@ func (f *follows) pairJourneys(rows []int) (out []pair) {
 		at[q.Route.At(row)] = append(at[q.Route.At(row)], row)
 	}
 	for _, all := range at {
-		slices.SortStableFunc(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
+		sorting.Short(all, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	}
 	var users []int
 	for i := range q.Len() {
@@ -218,7 +219,7 @@ func (f *follows) pairJourneys(rows []int) (out []pair) {
 			users = append(users, i)
 		}
 	}
-	slices.SortStableFunc(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
+	sorting.Short(users, func(x, y int) int { return cmp.Compare(q.End.At(x), q.End.At(y)) })
 	taken := make(map[int]bool)
 	for _, row := range users {
 		all := at[q.Route.At(row)]
@@ -336,7 +337,7 @@ func (x *sums) addRequest(f *follows, row, user int) {
 // topSteps returns the groups that took most time, at most so many, and how many more there are.
 func (g *group) topSteps(most int) (out []Steps, left int) {
 	out = []Steps{}
-	slices.SortStableFunc(g.order, func(x, y *sums) int {
+	sorting.Short(g.order, func(x, y *sums) int {
 		return cmp.Or(cmp.Compare(y.MeanMs, x.MeanMs), cmp.Compare(x.Step, y.Step), cmp.Compare(x.Route, y.Route))
 	})
 	for _, x := range g.order[:min(len(g.order), most)] {
@@ -353,7 +354,7 @@ func (x *sums) meanSteps() Steps {
 	for name, ms := range x.calls {
 		x.Calls = append(x.Calls, Call{name, ms / n})
 	}
-	slices.SortStableFunc(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
+	sorting.Short(x.Calls, func(a, b Call) int { return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Name, b.Name)) })
 	x.Calls = x.Calls[:min(len(x.Calls), mostCalls)]
 	if x.slow != nil {
 		slow := x.slow.meanSteps()

@@ -2,11 +2,11 @@ package diagnose
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -86,7 +86,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 	if !named {
 		return nil, 0
 	}
-	slices.SortStableFunc(out, func(a, b Route) int {
+	sorting.Short(out, func(a, b Route) int {
 		return cmp.Or(cmp.Compare(b.SlowMs, a.SlowMs), cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Route, b.Route))
 	})
 	left = max(0, len(out)-mostRoutes)

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
@@ -160,7 +161,7 @@ func (r *run) judgeCauses(ctx context.Context) error {
 	}
 	out = r.joinServers(out)
 	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
-	slices.SortStableFunc(out, func(a, b Verdict) int {
+	sorting.Short(out, func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(order[a.Verdict], order[b.Verdict]), cmp.Compare(rankWeight(b), rankWeight(a)))
 	})
 	r.d.Verdicts = out

@@ -3,7 +3,8 @@ package workload
 import (
 	"cmp"
 	"math"
-	"slices"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Verdict is the class of a service, and why.
@@ -43,7 +44,7 @@ func (s Shares) sortClasses() (all []Class) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Class) int { return cmp.Compare(s.Of[b], s.Of[a]) })
+	sorting.Short(all, func(a, b Class) int { return cmp.Compare(s.Of[b], s.Of[a]) })
 	return all
 }
 

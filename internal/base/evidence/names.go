@@ -401,6 +401,8 @@ const (
 	FactPauseMost       = "jvm.pause.longest"       // ns, by a program's own metrics: of the last minutes
 	FactGen2Most        = "dotnet.gen2.longest"     // ns a gen 2 collection stopped the program at most, by PerfView's rollup
 	FactGen2Count       = "dotnet.gen2.count"       // of these, without those the program asked for
+	FactMonitorWaits    = "jvm.monitor.waits"       // waits for locks that a flight recording's text tells of; Value is the class of the lock with most
+	FactMonitorWaitMost = "jvm.monitor.longest"     // ns of the longest of these; Value is the lock's class and, behind a [Link], the code that waits
 	FactMonitorWaiting  = "dotnet.monitor.waiting"  // threads that wait for the monitor most of them wait for; Value is the type of its object
 	FactMonitorsWaiting = "dotnet.monitors.waiting" // threads that wait for monitors of several holders, at one moment; the text is how many holders
 	FactKernelSaid      = "kernel.said"             // times the kernel logged something; Value is what, see package kernellog
@@ -412,6 +414,14 @@ const (
 const (
 	KernelSaidHungSync = "hung-task-sync" // they wait until data is on the disk
 	KernelSaidHungDisk = "hung-task-disk" // they wait for a disk otherwise
+)
+
+// What a function of a [FactWallProfile] does.
+const (
+	WallNetwork = "waits for the network"
+	WallSleep   = "sleeps"
+	WallRun     = "runs"
+	WallOther   = "waits for something else"
 )
 
 // What servers write into their own logs, package serverlog: of the server, or of what it calls.
@@ -433,12 +443,23 @@ const (
 	FactProfileMechanism       = "profile.kernel: "                 // and a mechanism of the kernel (KernelReclaim, …): its part of a CPU profile of which shares alone are known, 0…1
 	FactMemoryStrain           = "memory.full10"                    // share of ten seconds in which all tasks of a group waited for memory, at a single look; Value is the group with most
 	FactKernelThread           = "kernel.thread: "                  // and how the name of a thread of the kernel begins ("kswapd"): CPUs that the busiest of them uses; Value is its name
+	FactWallProfile            = "profile.wall"                     // part of the time of a profile, waits included, in the function with most; Value is what it does and, behind a [Link], its name
+	FactWallProfileTime        = "profile.wall.time"                // ns that this profile is of
+	FactThreadsHot             = "threads.hot"                      // threads that used a whole CPU each, and were in one function whenever looked at; Value is it
+	FactThreadsLocked          = "threads.locked"                   // threads that wait for a mutex, at one look; Value is the code that does for most of them
+	FactThreadsSeen            = "threads.seen"                     // threads of that look
+	FactReadyDelay             = "sched.delay"                      // ns that threads of a program waited for a CPU each time, on average, of the program with the longest; Value is it
+	FactReadyDelayMost         = "sched.delay.longest"              // ns of the longest of these waits
+	FactReadyDelays            = "sched.delays"                     // waits that are counted
 	FactGoSchedLooks           = "go.sched.looks"                   // lines of Go's scheduler (schedtrace)
 	FactGoReady                = "go.sched.ready"                   // goroutines that were ready and waited for a P, on average
 	FactGoBusy                 = "go.sched.busy"                    // share of the Ps that were not idle, on average
 	FactHeartbeatsLate         = "dotnet.heartbeat.late"            // times that Kestrel told of a heartbeat that no thread of the pool ran in time
 	FactHeartbeatMost          = "dotnet.heartbeat.longest"         // ns of one of these, at most
 	FactLoopBlocked            = "threads.loopStands"               // threads that are to run an event loop and wait in a call that blocks, at one look; Value is where
+	FactLoopHeld               = "loop.held"                        // times that work held an event loop for so long that the program told of it; Value is the code that did for longest
+	FactLoopHeldMost           = "loop.held.longest"                // ns of the longest of these; Value likewise
+	FactLoopHeldShare          = "loop.held.share"                  // share of the time between the first and the last
 	FactLoopCollections        = "loop.collections"                 // collections on the thread of an event loop that were logged
 	FactLoopCollectionMost     = "loop.collections.longest"         // ns of the longest of these
 	FactLoopCollected          = "loop.collected"                   // share of the time in which such collections stopped the loop
@@ -448,5 +469,6 @@ const (
 	FactConntrackCount         = "net.netfilter.nf_conntrack_count" // connections in the kernel's table, as sysctl names it
 	FactConntrackMost          = "net.netfilter.nf_conntrack_max"   // places in that table
 	FactConntrackMostOld       = "net.nf_conntrack_max"             // the same by its other name
+	FactLockTimeouts           = "database.lockTimeouts"            // statements that gave up waiting for a lock
 	FactDeadlocks              = "database.deadlocks"               // transactions that a database ended, as they waited for each other
 )

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // lookTime is how long CPU use is measured. /proc counts it in steps of 10 ms, so the use of a core is known to 5 %.
@@ -84,7 +86,7 @@ func surveyProcesses(ctx context.Context, known []Recogniser, others bool) ([]Fo
 		}
 		found = append(found, s.Found)
 	}
-	slices.SortFunc(found, func(a, b Found) int {
+	sorting.Short(found, func(a, b Found) int {
 		return cmp.Or(cmp.Compare(b.CPU, a.CPU), cmp.Compare(b.RSS, a.RSS), cmp.Compare(a.PID, b.PID))
 	})
 	return found, nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // descriptorsLimit bounds how many descriptors of a process are read. Listening sockets are usually opened early and have low
@@ -40,7 +42,7 @@ func (h *host) listListeners(pid int) []Listener {
 		}
 		return len(seen) < len(table)
 	})
-	slices.SortStableFunc(found, func(a, b Listener) int {
+	sorting.Short(found, func(a, b Listener) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), cmp.Compare(a.Addr.Port(), b.Addr.Port()), a.Addr.Compare(b.Addr))
 	})
 	return slices.Compact(found) // SO_REUSEPORT gives duplicates

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -238,7 +239,7 @@ func sumByName(b *evidence.Bundle, rows []int, name func(*evidence.Bundle, int) 
 		k.lengths = nil
 		out = append(out, *k)
 	}
-	slices.SortStableFunc(out, func(x, y Kind) int {
+	sorting.Short(out, func(x, y Kind) int {
 		return cmp.Or(cmp.Compare(y.TotalS, x.TotalS), cmp.Compare(x.Kind, y.Kind))
 	})
 	return out
@@ -299,7 +300,7 @@ func (g *GC) sumRates(v *evidence.Intervals, cycles []int) {
 	var bytes, bytesNs, spanNs float64
 	pairs := 0
 	for _, rows := range bySubject {
-		slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
+		sorting.Short(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
 		for n, j := range rows[min(1, len(rows)):] {
 			i := rows[n]
 			a, aok := v.Get(i, evidence.CycleNumber)

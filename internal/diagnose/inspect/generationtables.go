@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -36,7 +37,7 @@ func (g *Generational) renderTables() (out []Table) {
 		large := slices.DeleteFunc(slices.Clone(a.Sites), func(s Site) bool { return s.Large == 0 })
 		add(siteTable(fmt.Sprintf("Allocations of large objects (%s of them in %s)", units.Size(a.Large), units.Time(a.Seconds*1e9)), large, a.Large, func(s Site) float64 { return s.Large }))
 		all := slices.Clone(a.Sites)
-		slices.SortStableFunc(all, func(x, y Site) int { return cmp.Compare(y.Bytes, x.Bytes) })
+		sorting.Short(all, func(x, y Site) int { return cmp.Compare(y.Bytes, x.Bytes) })
 		add(siteTable(fmt.Sprintf("Allocations (%s in %s)", units.Size(a.Bytes), units.Time(a.Seconds*1e9)), all, a.Bytes, func(s Site) float64 { return s.Bytes }))
 	}
 	dead := 0.
@@ -178,7 +179,7 @@ func (g *Generational) collectionTable() Table {
 		shown[i] = &all[i]
 	}
 	if len(all) > shownCollections {
-		slices.SortStableFunc(shown, func(x, y *metrics.Collection) int { return cmp.Compare(y.Pause, x.Pause) })
+		sorting.Short(shown, func(x, y *metrics.Collection) int { return cmp.Compare(y.Pause, x.Pause) })
 		shown = shown[:shownCollections]
 		t.Title = fmt.Sprintf("The %d collections with the longest pauses of %s (N blocking, B background, F during one, I induced; all with --format json)", shownCollections, units.Count(len(all)))
 	}
@@ -196,7 +197,7 @@ func (g *Generational) collectionTable() Table {
 func siteTable(title string, sites []Site, all float64, of func(Site) float64) Table {
 	t := Table{Title: title, Columns: []string{"type", "share", "bytes", "large objects", "in"}}
 	sites = byOwner(sites)
-	slices.SortStableFunc(sites, func(x, y Site) int { return cmp.Compare(of(y), of(x)) })
+	sorting.Short(sites, func(x, y Site) int { return cmp.Compare(of(y), of(x)) })
 	for _, s := range sites[:min(shownSites, len(sites))] {
 		share := of(s) / all
 		count := ""

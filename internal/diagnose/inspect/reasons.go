@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // CPU is the processor time of the collector's threads in pauses, in seconds, as the runtime prints it.
@@ -122,7 +123,7 @@ func (g *GC) addConcurrentMarks(v *evidence.Intervals) {
 // setLoggedSizes sets the heap's sizes from pauses and phases that report them.
 func (g *GC) setLoggedSizes(v *evidence.Intervals, pauses, phases []int) {
 	rows := slices.Concat(pauses, phases)
-	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
+	sorting.Short(rows, func(x, y int) int { return cmp.Compare(v.End[x], v.End[y]) })
 	h := &g.Heap
 	for _, i := range rows {
 		after, ok := v.Get(i, evidence.HeapAfter)
@@ -158,7 +159,7 @@ func (g *GC) sumGrowth(v *evidence.Intervals, pauses, phases []int) {
 			rows = append(rows, i)
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
+	sorting.Short(rows, func(x, y int) int { return cmp.Compare(v.Start[x], v.Start[y]) })
 	latest := make(map[evidence.SubjectID]int)
 	var grown, ns, promoted, span float64
 	collections, promotions := 0, 0

@@ -44,6 +44,10 @@ const (
 // elbTrace is the distance in columns from the request to its trace id: the agent, two of TLS and the target group are between.
 const elbTrace = 5
 
+// elbCreation is the distance in columns from the request to the time at which the balancer received it; the domain, the certificate and the
+// priority of a rule are between.
+const elbCreation = 9
+
 func (r *elb) forkReader() reader { return &elb{classic: r.classic, stamped: r.stamped} }
 
 func (r *elb) parseLine(line []byte, e *entry) verdict {
@@ -101,6 +105,15 @@ func (r *elb) parseColumns(line []byte, toks []token, e *entry) verdict {
 	}
 	if e.status == 460 { // the client closed the connection while it waited
 		e.status = 499
+	}
+	if e.status == 504 && parts[0] >= 0 && parts[1] < 0 && !r.classic { // the target gave no answer: all the time since the request came was its
+		if c := name + elbRequest + elbCreation; c < len(toks) && !r.stamped {
+			if m, ok := parseMoment(toks[c].textIn(line)); ok && e.time > m.ns && e.time-m.ns < longest {
+				e.duration = e.time - m.ns
+				e.upstream = e.duration
+			}
+		}
+		return understood
 	}
 	if all && sum < longest {
 		e.duration, e.upstream = sum, parts[1]

@@ -5,6 +5,7 @@ package all
 import (
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/accesslog"
+	"github.com/unstall/unstall/internal/format/bpfhistogram"
 	"github.com/unstall/unstall/internal/format/classhisto"
 	"github.com/unstall/unstall/internal/format/clrstack"
 	"github.com/unstall/unstall/internal/format/container"
@@ -16,15 +17,18 @@ import (
 	"github.com/unstall/unstall/internal/format/dotnetstack"
 	"github.com/unstall/unstall/internal/format/exchanges"
 	"github.com/unstall/unstall/internal/format/expvar"
+	"github.com/unstall/unstall/internal/format/fio"
 	"github.com/unstall/unstall/internal/format/gauges"
 	"github.com/unstall/unstall/internal/format/gcmonitor"
 	"github.com/unstall/unstall/internal/format/gcstats"
 	"github.com/unstall/unstall/internal/format/gctrace"
+	"github.com/unstall/unstall/internal/format/gdbthreads"
 	"github.com/unstall/unstall/internal/format/gobuild"
 	"github.com/unstall/unstall/internal/format/gopprof"
 	"github.com/unstall/unstall/internal/format/gotrace"
 	"github.com/unstall/unstall/internal/format/heapdump"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
+	"github.com/unstall/unstall/internal/format/hotthreads"
 	"github.com/unstall/unstall/internal/format/hserr"
 	"github.com/unstall/unstall/internal/format/hsperf"
 	"github.com/unstall/unstall/internal/format/hugepages"
@@ -33,6 +37,7 @@ import (
 	"github.com/unstall/unstall/internal/format/jfrtext"
 	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/jvmtext"
+	"github.com/unstall/unstall/internal/format/kafkagroups"
 	"github.com/unstall/unstall/internal/format/kernellog"
 	"github.com/unstall/unstall/internal/format/kernelstacks"
 	"github.com/unstall/unstall/internal/format/kubepod"
@@ -47,6 +52,7 @@ import (
 	"github.com/unstall/unstall/internal/format/phpfpm"
 	"github.com/unstall/unstall/internal/format/procfs"
 	"github.com/unstall/unstall/internal/format/proctable"
+	"github.com/unstall/unstall/internal/format/pythonprofile"
 	"github.com/unstall/unstall/internal/format/pythonstacks"
 	"github.com/unstall/unstall/internal/format/redislog"
 	"github.com/unstall/unstall/internal/format/redisreply"
@@ -54,6 +60,7 @@ import (
 	"github.com/unstall/unstall/internal/format/redistool"
 	"github.com/unstall/unstall/internal/format/safepointstats"
 	"github.com/unstall/unstall/internal/format/safepointtimeout"
+	"github.com/unstall/unstall/internal/format/schedlatency"
 	"github.com/unstall/unstall/internal/format/schedtrace"
 	"github.com/unstall/unstall/internal/format/serverlog"
 	"github.com/unstall/unstall/internal/format/socketstat"
@@ -99,6 +106,7 @@ var Formats = []format.Format{
 	containerstats.Format,
 	perfreport.Format,
 	perfscript.Format,
+	schedlatency.Format,
 	syscalls.Format,
 	kernelstacks.Format,
 	exchanges.Format,
@@ -134,12 +142,19 @@ var Formats = []format.Format{
 	metricspage.Redis,
 	metricspage.Node,
 	metricspage.Etcd,
+	metricspage.Container,
 	metricspage.Other,
 	metricspage.Runtime,
 	serverlog.Format,
 	tcpproxy.Format,
 	dotnetlog.Format,
 	pythonstacks.Format,
+	pythonprofile.Format,
+	gdbthreads.Format,
+	hotthreads.Format,
+	fio.Format,
+	bpfhistogram.Format,
+	kafkagroups.Format,
 	strace.Format,
 	jfrtext.Format,
 	nodegc.Format,

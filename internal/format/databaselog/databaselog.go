@@ -10,10 +10,14 @@
 //	… LOG:  checkpoint complete: wrote 8123 buffers (49.6%); …; write=26.912 s, sync=2.801 s, total=29.989 s; …, longest=2.412 s, …
 //	2023-05-02 10:11:12.120 UTC,"app","shop",2211,…,LOG,00000,"duration: 8123.441 ms  statement: …",…     log_destination = csvlog
 //	{"timestamp":"2023-05-02 10:11:12.120 UTC",…,"error_severity":"LOG","message":"duration: …",…}        jsonlog, 15 on
+//	… ERROR:  canceling statement due to lock timeout                                                lock_timeout
+//	… Lock wait timeout exceeded; try restarting transaction                                         innodb_lock_wait_timeout, as clients log it
 //	# Query_time: 12.412331  Lock_time: 0.000121  Rows_sent: 12  Rows_examined: 9122331               MySQL and MariaDB, slow_query_log
 //
 // https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
 // https://dev.mysql.com/doc/refman/8.4/en/slow-query-log.html, versions 5.1 to 8.4, MariaDB 5.5 to 11.
+//
+// Slow operations of MongoDB are in mongo.go, plans of EXPLAIN ANALYZE in plan.go.
 //
 // A statement that somebody has sleep (SELECT SLEEP(15), pg_sleep, WAITFOR DELAY, BENCHMARK) is told apart: it says nothing about the
 // database.
@@ -41,7 +45,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "databaselog",
-	About: "logs of PostgreSQL, MySQL and MariaDB with slow statements, waits for locks and checkpoints; deadlocks as their clients and those of SQL Server log them",
+	About: "logs of PostgreSQL, MySQL, MariaDB and MongoDB with slow statements, waits for locks and checkpoints; deadlocks and waits that timed out as their clients and those of SQL Server log them; plans of EXPLAIN ANALYZE",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -59,19 +63,36 @@ var (
 	serverDeadlock = []byte("has been chosen as the deadlock victim")
 	// The last line of PostgreSQL's report about a deadlock.
 	deadlockHint = []byte("HINT:  See server log for query details.")
-	tooOften     = []byte("checkpoints are occurring too frequently (")
+	// Waits for locks that timed out: error 1205 of MySQL, the log of Percona Server, SQL Server's error 1222.
+	lockTimeouts = []struct {
+		mark []byte
+		of   string
+	}{
+		{[]byte("Lock wait timeout exceeded; try restarting transaction"), "MySQL"},
+		{[]byte("InnoDB: Lock wait timeout info:"), "MySQL"},
+		{[]byte("ERROR:  canceling statement due to lock timeout"), "PostgreSQL"},
+		{[]byte("Lock request time out period exceeded"), "SQL Server"},
+	}
+	tooOften = []byte("checkpoints are occurring too frequently (")
 )
 
 func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) && !bytes.Contains(head, deadlock) &&
-		!bytes.Contains(head, mysqlDeadlock) && !bytes.Contains(head, serverDeadlock) {
+		!bytes.Contains(head, mysqlDeadlock) && !bytes.Contains(head, serverDeadlock) && !bytes.Contains(head, planTime) && timeoutOf(head) < 0 &&
+		!bytes.Contains(head, mongoSlow) && !bytes.Contains(head, mongoPlan) && !bytes.Contains(head, mongoLocks) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
 		if plain := toStderrLine(l); plain != nil {
 			l = plain
 		}
-		if databaseOf(l) != "" {
+		if databaseOf(l) != "" || timeoutOf(l) >= 0 {
+			return format.Sure
+		}
+		if _, _, ok := parseStep(l); ok {
+			return format.Sure
+		}
+		if _, ok := parseMongo(l); ok {
 			return format.Sure
 		}
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
@@ -105,6 +126,16 @@ func databaseOf(l []byte) string {
 		return "SQL Server"
 	}
 	return ""
+}
+
+// timeoutOf returns which of [lockTimeouts] a line is, -1 for others.
+func timeoutOf(l []byte) int {
+	for i := range lockTimeouts {
+		if bytes.Contains(l, lockTimeouts[i].mark) && !bytes.HasPrefix(l, []byte("Caused by: ")) {
+			return i
+		}
+	}
+	return -1
 }
 
 // parsePostgres reads a message of PostgreSQL: its subject, and the duration in ns.
@@ -193,10 +224,18 @@ type parser struct {
 	deadlocks   int64
 	hints       int64 // ends of reports about deadlocks, whose beginnings may be missing
 	deadLine    int64
+	timeouts    [4]int64 // by [lockTimeouts]
+	timeoutLine int64
+	plan        plan
+	plans       int64
+	explained   bool // the log has told the time of the statement whose plan follows
+	planMost    float64
+	planTable   evidence.Table
 	times       [2]int64
 	line        int64
 	dropped     int64
 	unzoned     bool
+	quick       int64 // operations of MongoDB below mongoLeast
 	asleep      int64 // statements that sleep on purpose
 
 	// of MySQL, whose entries are several lines
@@ -214,6 +253,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	p.endEntry()
+	p.endPlan(0)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -230,13 +270,38 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 }
 
 func (p *parser) hasFindings() bool {
-	return p.n+p.asleep+p.locks+p.checkpoints+p.often+p.deadlocks > 0 || p.lockMost > 0
+	return p.n+p.quick+p.asleep+p.locks+p.checkpoints+p.often+p.deadlocks+p.plans+slices.Max(p.timeouts[:]) > 0 || p.lockMost > 0
 }
 
 func (p *parser) parseLine(l format.Line) {
 	text := l.Text
 	if plain := toStderrLine(text); plain != nil {
 		text = plain
+	}
+	if p.parsePlanLine(text) {
+		return
+	}
+	if op, ok := parseMongo(text); ok {
+		p.name = "MongoDB"
+		p.addTime(text, l.Stamp)
+		if op.ns >= mongoLeast {
+			p.addRun(op.text, op.ns, op.locked, op.docs, l.Number)
+		} else {
+			p.quick++
+		}
+		if op.locked >= 1e9 {
+			p.addLockWait(op.locked, true, l.Number)
+		}
+		return
+	}
+	if i := timeoutOf(text); i >= 0 {
+		p.endEntry()
+		p.name = lockTimeouts[i].of
+		p.addTime(text, l.Stamp)
+		if p.timeouts[i]++; p.timeoutLine == 0 {
+			p.timeoutLine = l.Number
+		}
+		return
 	}
 	if name := databaseOf(text); name != "" {
 		p.endEntry()
@@ -255,6 +320,7 @@ func (p *parser) parseLine(l format.Line) {
 	}
 	if i := bytes.Index(text, logLevel); i >= 0 {
 		p.endEntry()
+		p.endPlan(0)
 		rest := bytes.TrimLeft(text[i+len(logLevel):], " ")
 		what, ns, ok := parsePostgres(rest)
 		if !ok {
@@ -274,6 +340,7 @@ func (p *parser) parseLine(l format.Line) {
 					break
 				}
 			}
+			p.explained = bytes.HasPrefix(sql, []byte("plan:"))
 			p.addStatement(string(sql[:min(len(sql), maxText)]), ns, 0, math.NaN(), l.Number)
 		case aLock:
 			p.addLockWait(ns, bytes.Contains(rest, waiting), l.Number)
@@ -363,6 +430,11 @@ func (p *parser) addStatement(sql string, ns, locked, examined float64, line int
 		p.asleep++
 		return
 	}
+	p.addRun(text, ns, locked, examined, line)
+}
+
+// addRun adds a run of a statement, whose text has no literals.
+func (p *parser) addRun(text string, ns, locked, examined float64, line int64) {
 	p.n++
 	p.sum += ns
 	if ns > p.most {
@@ -473,6 +545,15 @@ func (p *parser) emitFacts() {
 		p.deadlocks = max(p.deadlocks, p.hints)
 		fact(evidence.FactDeadlocks, "", float64(p.deadlocks), p.deadLine)
 		b.Warnf(p.deadLine, "deadlocks that ended with an error of one statement: %d: transactions take the same rows in different orders", p.deadlocks)
+	}
+	if n := slices.Max(p.timeouts[:]); n > 0 {
+		fact(evidence.FactLockTimeouts, "", float64(n), p.timeoutLine)
+	}
+	if len(p.planTable.Rows) > 0 {
+		b.Table(p.planTable)
+	}
+	if p.quick > 0 {
+		b.Warnf(0, "operations of less than a second, which are only counted: %d", p.quick)
 	}
 	if p.asleep > 0 {
 		b.Warnf(0, "statements that sleep on purpose, which are not counted as slow: %d", p.asleep)

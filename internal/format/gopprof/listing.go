@@ -227,6 +227,17 @@ func (p *listing) addFrame(f []string, line int64) {
 	}
 }
 
+// isOfLocks says whether functions that unlock mutexes have most of the time: they take none of a CPU's, and the listing is of a mutex profile.
+func (p *listing) isOfLocks() bool {
+	var locks int64
+	for _, x := range p.rows {
+		if strings.HasPrefix(x.name, "sync.(*Mutex).Unlock") || strings.HasPrefix(x.name, "sync.(*RWMutex).") && strings.HasSuffix(x.name, "Unlock") {
+			locks += x.flat
+		}
+	}
+	return p.total > 0 && locks > p.total/2
+}
+
 // timeOf reads "41.20s", "10ms", "1.5mins", "0" and samples as ns.
 func timeOf(s string) (int64, bool) {
 	n := 0
@@ -254,6 +265,8 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 		return err
 	case len(p.rows) == 0 && len(p.traces) == 0:
 		return errors.New("pprof-text: no function with its time in it")
+	case p.isOfLocks():
+		return errors.New("pprof-text: it is of waits for locks, not of CPU time: give the profile itself, and a goroutine dump")
 	case p.kind != "" && p.kind != "cpu" && p.kind != "samples":
 		return errors.New("pprof-text: it is of " + clipText(p.kind) + ", not of CPU time: give the profile itself")
 	case err != nil:

@@ -1,4 +1,4 @@
-// Package jfrtext reads waits for memory from the text that jfr print makes of a flight recording:
+// Package jfrtext reads waits for memory and for locks from the text that jfr print makes of a flight recording:
 //
 //	jdk.ZAllocationStall {
 //	  startTime = 01:25:30.989 (2024-03-11)
@@ -7,8 +7,19 @@
 //	  size = 2.0 MB
 //	  eventThread = "Thread-278" (javaThreadId = 318)
 //
-// https://docs.oracle.com/en/java/javase/21/docs/specs/man/jfr.html, JDK 15 to 25: older ones print no date. Other events are in the recording
-// itself, which package jfr reads whole.
+//	jdk.JavaMonitorEnter {
+//	  startTime = 14:02:31.120
+//	  duration = 1.24 s
+//	  monitorClass = com.example.Ledger (classLoader = app)
+//	  previousOwner = "http-nio-8080-exec-4" (javaThreadId = 31)
+//	  eventThread = "http-nio-8080-exec-5" (javaThreadId = 58)
+//	  stackTrace = [
+//	    com.example.Ledger.post(long, int) line: 88
+//
+// https://docs.oracle.com/en/java/javase/21/docs/specs/man/jfr.html, JDK 11 to 25: older ones print no date. Other events are in the recording
+// itself, which package jfr reads whole. Of ThreadPark those are counted that park at a lock; JavaMonitorWait is a wait that the program asks for, and no lock.
+//
+// A recording has waits above a bound alone, 20 ms by default. Their number and the longest are facts.
 //
 // Stalls become lines of a GC log (package hotspotgc), in the order of their ends, since the beginning of the first.
 package jfrtext
@@ -31,13 +42,13 @@ import (
 // Format reads such a text.
 var Format = format.Format{
 	Name:  "jfr-text",
-	About: "waits for memory of ZGC (ZAllocationStall) as jfr print writes them",
+	About: "waits for memory of ZGC (ZAllocationStall) and for locks (JavaMonitorEnter, ThreadPark) as jfr print writes them",
 	Match: func(head []byte) format.Confidence {
-		if !bytes.Contains(head, event) {
+		if !bytes.Contains(head, []byte("jdk.")) {
 			return format.No
 		}
 		for l := range bytes.Lines(head) {
-			if bytes.HasPrefix(bytes.TrimSpace(l), event) && bytes.HasSuffix(bytes.TrimSpace(l), []byte("{")) {
+			if len(l) < mostLine && kindOf(string(bytes.TrimSpace(l))) != "" {
 				return format.Sure
 			}
 		}
@@ -46,13 +57,30 @@ var Format = format.Format{
 	Parse: parseArtifact,
 }
 
-var event = []byte("jdk.ZAllocationStall")
+// Events that are read.
+const (
+	stalled = "jdk.ZAllocationStall"
+	enters  = "jdk.JavaMonitorEnter"
+	waits   = "jdk.JavaMonitorWait"
+	parks   = "jdk.ThreadPark"
+)
+
+// kindOf returns the event that a line begins, "" for other lines.
+func kindOf(text string) string {
+	name, ok := strings.CutSuffix(text, " {")
+	if !ok || name != stalled && name != enters && name != waits && name != parks {
+		return ""
+	}
+	return name
+}
 
 // Bounds of what is kept.
 const (
 	mostLine   = 4096
 	mostStalls = 1 << 20
 	mostName   = 100
+
+	mostClasses = 10_000
 )
 
 // stall is an event.
@@ -60,46 +88,90 @@ type stall struct {
 	start, took time.Duration // start since midnight of the first
 	thread      string
 	line        int64
+	class, at   string // of a wait for a lock: the lock, and the code that waits
 }
 
 type parser struct {
 	all     []stall
 	now     stall
-	open    bool
+	kind    string // of the event that is read, "" for others
+	stack   bool
 	timed   bool
 	dropped int64
+
+	locks      int64 // waits for locks
+	longest    stall // of these
+	byClass    map[string]int64
+	asked      int64 // waits that the program asks for
+	askedMost  time.Duration
+	locksFirst int64
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{}
+	p := &parser{byClass: make(map[string]int64)}
 	err := a.Lines(func(l format.Line) bool {
 		p.parseLine(strings.TrimSpace(string(l.Text[:min(len(l.Text), mostLine)])), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	p.end()
-	if err := format.EndReading(ctx, b, err, len(p.all) > 0, "the text", "jfr-text: no wait for memory with its start and duration in it"); err != nil {
+	if err := format.EndReading(ctx, b, err, int64(len(p.all))+p.locks+p.asked > 0, "the text", "jfr-text: no wait with its start and duration in it"); err != nil {
 		return err
 	}
-	if err := hotspotgc.Format.Parse(ctx, format.Rewritten(a, p.buildLog()), b); err != nil {
-		return err
+	if len(p.all) > 0 {
+		if err := hotspotgc.Format.Parse(ctx, format.Rewritten(a, p.buildLog()), b); err != nil {
+			return err
+		}
 	}
 	*b.Clock() = evidence.Clock{Name: "since the first event", Error: evidence.Unanchored, Resolution: 1e6}
+	p.emitWaits(b)
 	if p.dropped > 0 {
 		b.Warnf(0, "events beyond the first %d: %d", mostStalls, p.dropped)
 	}
 	return nil
 }
 
+// emitWaits writes the waits for locks.
+func (p *parser) emitWaits(b *evidence.Builder) {
+	if p.locks+p.asked == 0 {
+		return
+	}
+	t := evidence.Table{Title: "waits of threads", Columns: []string{"", "waits", "longest ms"}}
+	row := func(what string, n int64, most time.Duration) {
+		if n > 0 {
+			t.Rows = append(t.Rows, []string{what, strconv.FormatInt(n, 10), strconv.FormatFloat(most.Seconds()*1e3, 'f', -1, 64)})
+		}
+	}
+	row("for locks", p.locks, p.longest.took)
+	row("that the program asks for (Object.wait, park)", p.asked, p.askedMost)
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
+	b.Table(t)
+	if p.locks == 0 {
+		return
+	}
+	class := ""
+	for c, n := range p.byClass {
+		if n > p.byClass[class] || n == p.byClass[class] && c < class {
+			class = c
+		}
+	}
+	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaits, Value: class, Number: float64(p.locks), Origin: b.Origin(p.locksFirst)})
+	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaitMost, Value: p.longest.class + evidence.Link + p.longest.at, Number: float64(p.longest.took), Origin: b.Origin(p.longest.line)})
+}
+
 func (p *parser) parseLine(text string, line int64) {
 	switch {
 	case strings.HasSuffix(text, " {"):
 		p.end()
-		p.open, p.timed, p.now = strings.HasPrefix(text, string(event)), false, stall{took: -1, line: line}
+		p.kind, p.timed, p.stack, p.now = kindOf(text), false, false, stall{took: -1, line: line}
 		return
-	case !p.open:
+	case p.kind == "":
 		return
 	case text == "}":
 		p.end()
+		return
+	case p.stack && p.now.at == "" && text != "...":
+		name, _, _ := strings.Cut(text, "(")
+		p.now.at = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
 		return
 	}
 	key, value, ok := strings.Cut(text, " = ")
@@ -113,6 +185,11 @@ func (p *parser) parseLine(text string, line int64) {
 		if took, ok := parseDuration(value); ok {
 			p.now.took = took
 		}
+	case "monitorClass", "parkedClass":
+		name, _, _ := strings.Cut(value, " ")
+		p.now.class = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
+	case "stackTrace":
+		p.stack = value == "["
 	case "eventThread":
 		name, _, _ := strings.Cut(strings.TrimPrefix(value, `"`), `"`)
 		p.now.thread = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
@@ -121,14 +198,28 @@ func (p *parser) parseLine(text string, line int64) {
 
 // end ends an event.
 func (p *parser) end() {
-	complete := p.open && p.timed && p.now.took >= 0
-	p.open = false
+	x, kind := p.now, p.kind
+	complete := p.timed && x.took >= 0
+	p.kind = ""
 	switch {
-	case !complete:
+	case kind == "" || !complete:
+	case kind == enters, kind == parks && strings.Contains(x.class, "Lock$") && strings.Contains(x.class, "Sync"):
+		if p.locks++; p.locks == 1 {
+			p.locksFirst = x.line
+		}
+		if x.took > p.longest.took {
+			p.longest = x
+		}
+		if len(p.byClass) < mostClasses || p.byClass[x.class] > 0 {
+			p.byClass[x.class]++
+		}
+	case kind != stalled:
+		p.asked++
+		p.askedMost = max(p.askedMost, x.took)
 	case len(p.all) == mostStalls:
 		p.dropped++
 	default:
-		p.all = append(p.all, p.now)
+		p.all = append(p.all, x)
 	}
 }
 

@@ -31,6 +31,7 @@ var tools = []*tool{
 	{"JMeter", jmeterStarts, newJMeter, jmeterText, jmeterWhole},
 	{"locust", locustStarts, newLocust, locustText, locustWhole},
 	{"Gatling", gatlingTextStarts, newGatlingText, gatlingText, gatlingTextWhole},
+	{"redis-benchmark", redisBenchmarkStarts, newRedisBenchmark, redisBenchmarkText, redisBenchmarkWhole},
 	{"Artillery", artilleryStarts, newArtillery, artilleryText, artilleryWhole},
 }
 

@@ -17,13 +17,14 @@ import (
 
 // Pages by their server: one page may have several kinds.
 var (
-	Go     = newFormat("metrics-go", "pages of Go's Prometheus client (go_)", parseGo, isGo, "go_")
-	JVM    = newFormat("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", parseJVM, isJVM, jvmPrefixes...)
-	Dotnet = newFormat("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
-	Redis  = newFormat("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
-	Node   = newFormat("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
-	Etcd   = newFormat("metrics-etcd", "pages of etcd: how long it takes until its log is on the disk", parseEtcd, isEtcd, "etcd_")
-	Other  = newFormat("metrics-process", "pages of the Prometheus clients of Python and Node.js (python_, nodejs_)", parseOther, isOther, "python_", "nodejs_")
+	Go        = newFormat("metrics-go", "pages of Go's Prometheus client (go_)", parseGo, isGo, "go_")
+	JVM       = newFormat("metrics-jvm", "pages of a JVM's Prometheus client (jvm_): Micrometer, client_java, OpenTelemetry, the JMX exporter", parseJVM, isJVM, jvmPrefixes...)
+	Dotnet    = newFormat("metrics-dotnet", "pages of .NET's Prometheus clients (dotnet_, process_runtime_dotnet_)", parseDotnet, isDotnet, dotnetPrefixes...)
+	Redis     = newFormat("metrics-redis", "pages of redis_exporter", parseRedis, isRedis, "redis_")
+	Node      = newFormat("metrics-node", "pages of node_exporter", parseNode, isNode, "node_")
+	Etcd      = newFormat("metrics-etcd", "pages of etcd: how long it takes until its log is on the disk", parseEtcd, isEtcd, "etcd_")
+	Container = newFormat("metrics-cadvisor", "pages of cAdvisor and the kubelet: CPU quotas of containers (container_cpu_cfs_)", parseContainers, isContainer, "container_cpu_cfs_")
+	Other     = newFormat("metrics-process", "pages of the Prometheus clients of Python and Node.js (python_, nodejs_)", parseOther, isOther, "python_", "nodejs_")
 )
 
 var (
@@ -58,11 +59,12 @@ func newFormat(name, about string, parse func(*reading, *format.Artifact, *evide
 	}}
 }
 
-func isGo(s string) bool    { return strings.HasPrefix(s, "go_") && !strings.HasPrefix(s, "go_sql_") }
-func isJVM(s string) bool   { return hasAnyPrefix(s, jvmPrefixes) }
-func isRedis(s string) bool { return strings.HasPrefix(s, "redis_") }
-func isEtcd(s string) bool  { return strings.HasPrefix(s, "etcd_") }
-func isNode(s string) bool  { return strings.HasPrefix(s, "node_") }
+func isGo(s string) bool        { return strings.HasPrefix(s, "go_") && !strings.HasPrefix(s, "go_sql_") }
+func isJVM(s string) bool       { return hasAnyPrefix(s, jvmPrefixes) }
+func isRedis(s string) bool     { return strings.HasPrefix(s, "redis_") }
+func isEtcd(s string) bool      { return strings.HasPrefix(s, "etcd_") }
+func isContainer(s string) bool { return strings.HasPrefix(s, "container_cpu_cfs_") }
+func isNode(s string) bool      { return strings.HasPrefix(s, "node_") }
 func isOther(s string) bool {
 	return strings.HasPrefix(s, "python_") || strings.HasPrefix(s, "nodejs_")
 }

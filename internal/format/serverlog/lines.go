@@ -14,6 +14,7 @@ const (
 	blocked              // a worker was busy for longer than allowed
 	slowSync             // data took long to reach the disk
 	slowWork             // requests took long, for whatever reason: no cause follows
+	heldLoop             // one piece of work held an event loop
 )
 
 // kind is a line of a server.
@@ -86,8 +87,138 @@ var kinds = []kind{
 		"its log took long to be on the disk", "a disk of its own for dataLogDir: iostat -x 1 shows its writes"},
 	{"elasticsearch-state", "Elasticsearch", []byte("writing cluster state took ["), durationAfter, slowSync, "the cluster's state", "",
 		"the cluster's state took long to be on the disk", "iostat -x 1 shows what the disk does"},
+	{"elasticsearch-pool", "a pool of threads", []byte(", queued tasks = "), rejected, usedUp, "threads", "",
+		"all threads of a pool were busy, and its queue was full", "more work was rejected: a thread dump, or the hot threads of Elasticsearch, shows what they do; a longer queue makes requests wait, and no faster"},
+	{"jetty-pool", "Jetty", []byte("{STARTED,"), jettyRejected, usedUp, "threads", "maxThreads",
+		"no thread of the pool was idle, and its queue was full", "more work was rejected: a thread dump shows what they do: jcmd PID Thread.print"},
+	{"passenger-queue", "Passenger", []byte("Requests in queue: "), queueAfter, usedUp, "processes", "passenger_max_pool_size",
+		"requests waited in the queue, as all processes were busy", "passenger-status --show=requests shows what processes do"},
+	{"passenger-pool", "Passenger", []byte("Requests in top-level queue : "), queueAfter, usedUp, "processes", "passenger_max_pool_size",
+		"requests waited in the queue, as all processes were busy", "passenger-status --show=requests shows what processes do"},
+	{"apache-idle", "Apache", []byte("IdleWorkers: "), idleAfter, usedUp, "workers", "MaxRequestWorkers",
+		"no worker was idle", "further requests wait in the backlog: mod_status shows what workers do"},
+	{"asyncio-loop", "asyncio", []byte("Executing <"), asyncioTook, heldLoop, "python", "",
+		"work held the event loop", heldAdvice},
+	{"vertx-loop", "Vert.x", []byte("] has been blocked for "), vertxBlocked, heldLoop, "jvm", "",
+		"work held the event loop", heldAdvice},
+	{"seastar-loop", "Seastar", []byte("Reactor stalled for "), durationSpaced, heldLoop, "", "",
+		"work held the event loop", heldAdvice},
 	{"innodb-cleaner", "InnoDB", []byte("page_cleaner: 1000ms intended loop took "), durationAfter, slowSync, "dirty pages", "",
 		"writing dirty pages took longer than the second it may", "iostat -x 1 shows what the disk does; innodb_io_capacity must fit it"},
+}
+
+const heldAdvice = "all other work of this loop waited meanwhile"
+
+// rejected reads what ThreadPoolExecutor of Java says of itself when it takes no more: "[Running, pool size = 7, active threads = 7" before the mark,
+// and how many wait behind it. Elasticsearch names the pool: "EsThreadPoolExecutor[search, queue capacity = 1000", "[name = node-1/search, …".
+func rejected(t *told, before, after string) bool {
+	_, size, ok := cutLast(before, "pool size = ")
+	size, active, ok2 := strings.Cut(size, ", active threads = ")
+	t.limit = parseWhole(size)
+	if !ok || !ok2 || t.limit == 0 || !strings.Contains(before, "ejected") {
+		return false
+	}
+	if _, name, found := strings.Cut(before, "ThreadPoolExecutor["); found {
+		name, _, _ = strings.Cut(strings.TrimPrefix(name, "name = "), ",")
+		if len(name) <= mostName && !strings.ContainsAny(name, " \t@=") {
+			t.name = strings.ToValidUTF8(name, "?")
+		}
+	}
+	if parseWhole(active) < t.limit || parseWhole(leadingDigits(after)) == 0 {
+		t.calm = "work was rejected while threads were free"
+	}
+	return true
+}
+
+// jettyRejected reads Jetty's QueuedThreadPool when it rejects a job, "8<=1024<=1024,i=0,q=1024} rejected …": its least, present and most threads, the
+// idle ones, and the jobs that wait.
+func jettyRejected(t *told, _, after string) bool {
+	state, rest, ok := strings.Cut(after, "}")
+	if !ok || !strings.Contains(rest, " rejected ") {
+		return false
+	}
+	threads, more, ok := strings.Cut(state, ",i=")
+	_, most, ok2 := cutLast(threads, "<=")
+	_, queued, ok3 := cutLast(more, "q=")
+	t.limit = parseWhole(most)
+	if !ok || !ok2 || !ok3 || t.limit == 0 {
+		return false
+	}
+	if leadingDigits(more) != "0" || parseWhole(leadingDigits(queued)) == 0 {
+		t.calm = "work was rejected while threads were idle, or nothing waited"
+	}
+	return true
+}
+
+// leastQueue is how many requests must wait at one look: fewer wait where one process ends its request in a moment.
+const leastQueue = 5
+
+func queueAfter(t *told, _, after string) bool {
+	n := leadingDigits(after)
+	if parseWhole(n) < leastQueue {
+		t.calm = "no queue, or a short one"
+	}
+	return n != "" && strings.TrimSpace(after) == n
+}
+
+func idleAfter(t *told, before, after string) bool {
+	n := leadingDigits(after)
+	if parseWhole(n) > 0 {
+		t.calm = "workers were idle"
+	}
+	return n != "" && before == "" && strings.TrimSpace(after) == n
+}
+
+func leadingDigits(s string) string {
+	return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+}
+
+// asyncioTook reads what asyncio says in its debug mode (base_events.py, slow_callback_duration): "Task … coro=<serve() running at /srv/app.py:31> …>
+// took 0.484 seconds", "Handle Protocol.data_received() … took 0.115 seconds".
+func asyncioTook(t *told, _, after string) bool {
+	what, rest, ok := cutLast(after, " took ")
+	seconds, unit, ok2 := strings.Cut(strings.TrimSpace(rest), " ")
+	v, err := strconv.ParseFloat(seconds, 64)
+	if !ok || !ok2 || err != nil || !strings.HasPrefix(unit, "second") || !(v >= 0 && v < 1e6) {
+		return false
+	}
+	t.took = v * 1e9
+	_, name, task := strings.Cut(what, "coro=<")
+	if !task {
+		_, name, _ = strings.Cut(what, " ")
+		if rest, timer := strings.CutPrefix(name, "when="); timer {
+			_, name, _ = strings.Cut(rest, " ")
+		}
+	}
+	if n := strings.IndexAny(name, "( "); n >= 0 {
+		name = name[:n]
+	}
+	t.where = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
+	return true
+}
+
+// vertxBlocked reads what the BlockedThreadChecker of Vert.x says, and so of Quarkus: "Thread Thread[vert.x-eventloop-thread-2,5,main" before the mark,
+// "5103 ms, time limit is 2000" behind it. Threads for blocking work may block.
+func vertxBlocked(t *told, before, after string) bool {
+	_, thread, ok := cutLast(before, "Thread[")
+	thread, _, _ = strings.Cut(thread, ",")
+	ms, rest, ok2 := strings.Cut(after, " ms")
+	v := parseWhole(ms)
+	if !ok || !ok2 || v == 0 || !strings.HasPrefix(rest, ", time limit is ") || len(thread) > mostName {
+		return false
+	}
+	t.took, t.worker = v*1e6, thread
+	if !strings.Contains(thread, "eventloop-thread") {
+		t.calm = "a thread for blocking work was held, which it may be"
+	}
+	return true
+}
+
+// durationSpaced reads "33 ms on shard 3".
+func durationSpaced(t *told, _, after string) bool {
+	v, rest, ok := strings.Cut(after, " ms")
+	t.took = parseWhole(v) * 1e6
+	return ok && t.took > 0 && strings.HasPrefix(rest, " on shard ")
 }
 
 // limitBefore reads "… 1024" before the mark.

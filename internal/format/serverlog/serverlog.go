@@ -9,10 +9,21 @@
 //	FATAL:  sorry, too many clients already                                                                        PostgreSQL
 //	2018-03-12 19:01:42.911102 W | wal: sync duration of 1.2s, expected less than 1s                               etcd
 //	fsync-ing the write ahead log in SyncThread:1 took 2962ms which will adversely effect operation latency        ZooKeeper
+//	… rejected execution of … [Running, pool size = 7, active threads = 7, queued tasks = 1000, …]                 Java, Elasticsearch
+//	QueuedThreadPool: dw{STARTED,8<=1024<=1024,i=0,q=1024} rejected …                                              Jetty
+//	Executing <Task pending name='Task-7' coro=<serve() running at /srv/app.py:31> …> took 0.484 seconds           asyncio, debug mode
+//	Thread Thread[vert.x-eventloop-thread-2,5,main] has been blocked for 5103 ms, time limit is 2000               Vert.x, Quarkus
+//	Reactor stalled for 33 ms on shard 3.                                                                          Seastar
+//
+// and the states that passenger-status and mod_status (?auto) print:
+//
+//	  Requests in queue: 97
+//	IdleWorkers: 0
 //
 // Sources: ngx_connection.c and ngx_http_upstream.c of nginx (1.0 to 1.27), prefork.c and event.c of Apache (2.2 to 2.4), arbiter.py of
 // gunicorn (0.8 to 23), core/loop.c and core/master_utils.c of uWSGI (1.9 to 2.0), wal.go of etcd (2 to 3.6), FileTxnLog.java of
-// ZooKeeper (3.4 to 3.9), and those of the other servers in lines.go.
+// ZooKeeper (3.4 to 3.9), base_events.py of Python (3.4 to 3.14), BlockedThreadChecker.java of Vert.x (3 to 5), reactor.cc of Seastar,
+// QueuedThreadPool.java of Jetty (8 to 12), and those of the other servers in lines.go.
 //
 // Such a line shows that something happened, and not how often it did not, so there is no share of requests. The number of lines of a kind
 // is reported with the first and the last.
@@ -36,7 +47,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
-	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, uWSGI, gunicorn, databases), whose upstream gives no answer, or whose disk is slow (etcd, ZooKeeper)",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), or whose event loop was held (asyncio, Vert.x, Seastar)",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -79,6 +90,8 @@ type told struct {
 	name   string  // of what is called, or of the worker
 	took   float64 // ns
 	worker string
+	where  string // code that held an event loop
+	calm   string // what the line says, where it shows no lack
 }
 
 // parseLine finds what a line says.
@@ -104,6 +117,7 @@ type group struct {
 	first, last int64 // ns, 0 not told
 	line        int64
 	most        float64 // ns
+	sum         float64 // ns of work that held an event loop
 	dense       int     // most within [window]
 	recent      []int64 // times of the last lines
 	seen        map[string]int64
@@ -132,7 +146,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if !ok {
 			return true
 		}
-		key := t.id + "\x00" + t.name
+		key := t.id + "\x00" + t.name + "\x00" + t.calm
 		g := groups[key]
 		if g == nil {
 			if len(all) == mostNames {
@@ -171,9 +185,22 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 
 // addLine counts a line.
 func (g *group) addLine(t told, at int64) {
+	if t.says == heldLoop && t.worker != "" { // the same block is told of each second, as long as it lasts
+		if before := float64(g.seen[t.worker]); before > 0 && t.took > before {
+			g.n--
+			g.sum -= before
+		}
+		if len(g.seen) == mostNames {
+			clear(g.seen)
+		}
+		g.seen[t.worker] = int64(t.took)
+		t.worker = ""
+	}
 	g.n++
 	g.limit = max(g.limit, t.limit)
-	g.most = max(g.most, t.took)
+	if g.sum += t.took; t.took > g.most {
+		g.most, g.where = t.took, t.where
+	}
 	if at == 0 {
 		g.untimed++
 		if t.worker != "" { // lines without times that follow each other
@@ -240,12 +267,16 @@ func emitGroups(b *evidence.Builder, all []*group) {
 				name = "the upstream of " + g.server
 			}
 		}
+		about := evidence.Subject{Kind: evidence.Dependency, Name: name}
+		if g.says == heldLoop {
+			about = evidence.Subject{Kind: evidence.Process, Runtime: g.what}
+		}
 		subject, ok := subjects[name]
 		if !ok {
-			subject = b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: name})
+			subject = b.Subject(about)
 			subjects[name] = subject
 		}
-		what := g.server + ": " + g.title
+		what := g.server + ": " + cmp.Or(g.calm, g.title)
 		if g.name != "" {
 			what += " (" + g.name + ")"
 		}
@@ -257,7 +288,16 @@ func emitGroups(b *evidence.Builder, all []*group) {
 		fact := func(key, value string, v float64) {
 			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})
 		}
+		if g.calm != "" {
+			continue
+		}
 		switch g.says {
+		case heldLoop:
+			fact(evidence.FactLoopHeld, g.where, float64(g.n))
+			fact(evidence.FactLoopHeldMost, g.where, g.most)
+			if over := float64(g.last-g.first) + g.most; g.first > 0 && g.last > g.first {
+				fact(evidence.FactLoopHeldShare, "", min(1, g.sum/over))
+			}
 		case usedUp:
 			fact(evidence.FactPlacesUsedUp, g.what+evidence.Link+g.setting, float64(g.n))
 			if g.limit > 0 {

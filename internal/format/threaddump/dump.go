@@ -54,6 +54,7 @@ type parser struct {
 	about       evidence.Subject
 
 	now       thread
+	loops     map[string]loop // event loops that wait in a call that blocks, by place
 	open      bool
 	dump      []thread
 	begun     int64 // line

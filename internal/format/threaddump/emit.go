@@ -40,11 +40,82 @@ func (p *parser) endThread() {
 	if (t.wait.use == evidence.WaitsOn || t.wait.use == evidence.NoLock) && strings.HasPrefix(t.state, "BLOCKED") {
 		t.wait.use = evidence.ToLock // it was notified, before JDK 9; or the JVM itself wants a monitor, for what this thread calls
 	}
+	p.noteLoop(&t)
 	t.held = slices.Clone(t.held)
 	t.stack = p.b.ThreadStack(t.frames, t.threadInfo())
 	p.now.frames, t.frames = t.frames[:0], nil
 	p.dump = append(p.dump, t)
 	p.now.held, p.now.loader = p.now.held[:0], lock{}
+}
+
+// eventLoops are the functions of Netty in which a thread runs an event loop, 4.0 to 4.2; Vert.x, gRPC, Lettuce, Reactor and others use them, some
+// under another package.
+var eventLoops = []string{"io.netty.channel.nio.NioEventLoop.run", "io.netty.channel.epoll.EpollEventLoop.run", "io.netty.channel.kqueue.KQueueEventLoop.run",
+	"io.netty.channel.SingleThreadIoEventLoop.run"}
+
+// ofLibraries are packages that wait for others' code.
+var ofLibraries = []string{"java.", "jdk.", "sun.", "com.sun.", "io.netty.", "io.lettuce.", "io.grpc.", "reactor.", "io.vertx.", "rx.", "io.reactivex.", "redis.", "org.redisson.", "akka.", "scala."}
+
+// noteLoop counts a thread that is to run an event loop and waits in code that the loop called: for a result, a latch or a timer. The loop
+// itself waits for events in the kernel, and counts as running.
+func (p *parser) noteLoop(t *thread) {
+	if !strings.HasPrefix(t.state, "WAITING") && !strings.HasPrefix(t.state, "TIMED_WAITING") {
+		return
+	}
+	where, called := "", false
+	for i, f := range t.frames {
+		name := p.b.Text(f.Func)
+		if slices.ContainsFunc(eventLoops, func(loop string) bool { return strings.HasSuffix(name, loop) }) {
+			if called = i > 1; called {
+				break
+			}
+			return
+		}
+		if where == "" && !slices.ContainsFunc(ofLibraries, func(of string) bool { return strings.HasPrefix(name, of) }) {
+			where = name
+		}
+	}
+	if !called || where == "" {
+		return
+	}
+	what := "wait for a lock, an event or a result"
+	if strings.Contains(t.state, "sleeping") {
+		what = "sleep"
+	}
+	if p.loops == nil {
+		p.loops = make(map[string]loop)
+	}
+	key := what + evidence.Link + where
+	x := p.loops[key]
+	if x.n++; x.line == 0 {
+		x.line = t.line
+	}
+	if len(p.loops) < mostLoops || x.n > 1 {
+		p.loops[key] = x
+	}
+}
+
+// loop is how many event loops wait at one place, in one dump.
+type loop struct {
+	n    int
+	line int64
+}
+
+const mostLoops = 1000
+
+// emitLoops writes the place at which most event loops wait, of a dump.
+func (p *parser) emitLoops() {
+	most := ""
+	for key, x := range p.loops {
+		if x.n > p.loops[most].n || x.n == p.loops[most].n && key < most {
+			most = key
+		}
+	}
+	if most != "" {
+		x := p.loops[most]
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLoopBlocked, Value: most, Number: float64(x.n), Origin: p.b.Origin(x.line)})
+	}
+	clear(p.loops)
 }
 
 // threadInfo returns HotSpot's text about a thread's lock, and the pool's name.
@@ -112,6 +183,7 @@ func (p *parser) endDump() {
 		}
 	}
 	p.findCircles()
+	p.emitLoops()
 	p.threads += int64(len(p.dump))
 	p.rankByCPU()
 	p.dump = p.dump[:0]

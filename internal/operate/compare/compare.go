@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Options are what the user decides. The zero value stands for the defaults.
@@ -145,7 +147,7 @@ func formatRunNames(runs []Run) string {
 func inOrder(runs []Run) []Run {
 	runs = slices.Clone(runs)
 	if !slices.ContainsFunc(runs, func(r Run) bool { return r.Start.IsZero() }) {
-		slices.SortStableFunc(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
+		sorting.Short(runs, func(a, b Run) int { return a.Start.Compare(b.Start) })
 	}
 	return runs
 }

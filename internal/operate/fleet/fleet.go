@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
@@ -286,7 +287,7 @@ func usesOf(slow, requests []promql.Sample) []use {
 	for _, u := range at {
 		all = append(all, *u)
 	}
-	slices.SortStableFunc(all, func(x, y use) int {
+	sorting.Short(all, func(x, y use) int {
 		return cmp.Or(cmp.Compare(x.service, y.service), cmp.Compare(x.host, y.host), cmp.Compare(x.version, y.version))
 	})
 	return all
@@ -336,14 +337,14 @@ func (r *Report) fillRankings(a *asked) {
 			}
 		}
 	}
-	slices.SortStableFunc(r.Slowest, func(x, y Host) int {
+	sorting.Short(r.Slowest, func(x, y Host) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Service, y.Service))
 	})
 	r.Slowest = r.Slowest[:min(len(r.Slowest), mostHosts)]
 	for _, s := range services {
 		r.Services = append(r.Services, *s)
 	}
-	slices.SortStableFunc(r.Services, func(x, y Service) int {
+	sorting.Short(r.Services, func(x, y Service) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Service, y.Service))
 	})
 }
@@ -366,9 +367,9 @@ func (r *Report) rankMechanisms(a *asked, services map[string]*Service) {
 	for m, v := range sums {
 		r.Mechanisms = append(r.Mechanisms, Mechanism{m, titleOf(m), v})
 	}
-	slices.SortStableFunc(r.Mechanisms, most)
+	sorting.Short(r.Mechanisms, most)
 	for _, s := range services {
-		slices.SortStableFunc(s.Mechanisms, most)
+		sorting.Short(s.Mechanisms, most)
 	}
 }
 
@@ -415,12 +416,12 @@ func (r *Report) rankCauses(a *asked, services map[string]*Service) map[place]bl
 				of.Cause, of.CauseS = c, slow
 			}
 		}
-		slices.SortStableFunc(out.Services, func(x, y string) int {
+		sorting.Short(out.Services, func(x, y string) int {
 			return cmp.Or(cmp.Compare(s.byService[y], s.byService[x]), cmp.Compare(x, y))
 		})
 		r.Causes = append(r.Causes, out)
 	}
-	slices.SortStableFunc(r.Causes, func(x, y Cause) int {
+	sorting.Short(r.Causes, func(x, y Cause) int {
 		return cmp.Or(cmp.Compare(y.SlowS, x.SlowS), cmp.Compare(x.Cause, y.Cause))
 	})
 	return worst

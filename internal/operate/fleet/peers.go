@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
 )
@@ -62,7 +63,7 @@ func findUnlikeHosts(uses []use, window time.Duration) (all []Unlike) {
 		}
 		all = append(all, unlikeOf(hosts, window)...)
 	}
-	slices.SortStableFunc(all, func(x, y Unlike) int {
+	sorting.Short(all, func(x, y Unlike) int {
 		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Service, y.Service), cmp.Compare(x.Host, y.Host))
 	})
 	return all[:min(len(all), mostUnlike)]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
@@ -104,7 +105,7 @@ func (a *asked) compareVersions() (all []Version) {
 		}
 	}
 	for service, of := range byService {
-		slices.SortStableFunc(of, func(x, y *course) int {
+		sorting.Short(of, func(x, y *course) int {
 			f, _ := x.firstStep()
 			g, _ := y.firstStep()
 			return cmp.Or(cmp.Compare(f, g), cmp.Compare(x.version, y.version))
@@ -114,7 +115,7 @@ func (a *asked) compareVersions() (all []Version) {
 		}
 	}
 	order := map[string]int{"worse": 0, "better": 1, "same": 2, "unclear": 3}
-	slices.SortStableFunc(all, func(x, y Version) int {
+	sorting.Short(all, func(x, y Version) int {
 		return cmp.Or(cmp.Compare(order[x.Result], order[y.Result]), cmp.Compare(x.Service, y.Service), x.Since.Compare(y.Since))
 	})
 	return all
@@ -237,7 +238,7 @@ func (a *asked) findChanges() (all []Change) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y Change) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service, y.Service)) })
+	sorting.Short(all, func(x, y Change) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Service, y.Service)) })
 	return all
 }
 

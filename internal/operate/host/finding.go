@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/workload"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -50,7 +51,7 @@ func (r *Report) rankFindings(disks []metrics.DiskUse) (all []Finding) {
 			all = append(all, *f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Compare(b.Cost, a.Cost) })
+	sorting.Short(all, func(a, b Finding) int { return cmp.Compare(b.Cost, a.Cost) })
 	return all
 }
 
@@ -87,7 +88,7 @@ func (r *Report) findCPUSaturation() *Finding {
 	if !(full && waited || full && len(pays) > 0 || waited && len(pays) > 0) {
 		return nil
 	}
-	slices.SortStableFunc(pays, func(a, b *Service) int { return cmp.Compare(valueOrZero(b.Waits), valueOrZero(a.Waits)) })
+	sorting.Short(pays, func(a, b *Service) int { return cmp.Compare(valueOrZero(b.Waits), valueOrZero(a.Waits)) })
 	f := &Finding{Cause: "linux.cpu-saturation", Takes: r.serviceTitles(takes), Pays: r.serviceTitles(pays), Cost: valueOrZero(r.Pressure.CPU)}
 	f.Title = fmt.Sprintf("All %d CPUs are busy", r.CPUs)
 	switch {
@@ -197,7 +198,7 @@ func (r *Report) findDiskWait(disks []metrics.DiskUse) *Finding {
 			takes = append(takes, s)
 		}
 	}
-	slices.SortStableFunc(takes, func(a, b *Service) int {
+	sorting.Short(takes, func(a, b *Service) int {
 		return cmp.Compare(valueOrZero(b.Written)+valueOrZero(b.Read), valueOrZero(a.Written)+valueOrZero(a.Read))
 	})
 	f := &Finding{Cause: "linux.disk-sync", Cost: *r.Pressure.IO, Takes: r.serviceTitles(takes[:min(len(takes), mostShown)]),

@@ -9,12 +9,12 @@ package host
 import (
 	"cmp"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Schema is the version of the JSON form of a [Report]. Keys are added, never renamed.
@@ -135,7 +135,7 @@ func Of(b *evidence.Bundle) *Report {
 		r.Services = append(r.Services, newService(b, g, m))
 	}
 	r.addUnlisted()
-	slices.SortStableFunc(r.Services, func(a, b Service) int { return cmp.Compare(valueOrZero(b.CPU), valueOrZero(a.CPU)) })
+	sorting.Short(r.Services, func(a, b Service) int { return cmp.Compare(valueOrZero(b.CPU), valueOrZero(a.CPU)) })
 	for _, l := range b.Unseen {
 		r.NotSeen = append(r.NotSeen, Lack(l))
 	}
@@ -199,7 +199,7 @@ func newService(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
 				s.Parts = append(s.Parts, Part{c, share})
 			}
 		}
-		slices.SortStableFunc(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
+		sorting.Short(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
 	}
 	for _, p := range g.processes {
 		if share := finiteOrNil(metrics.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {

@@ -3,12 +3,12 @@ package host
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // group is the processes of one service.
@@ -88,7 +88,7 @@ func groupProcesses(b *evidence.Bundle) []*group {
 		}
 		g.processes = append(g.processes, p.id)
 	}
-	slices.SortFunc(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
+	sorting.Short(out, func(a, b *group) int { return cmp.Compare(a.pid, b.pid) })
 	return out
 }
 

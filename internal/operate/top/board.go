@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 var nan = math.NaN()
@@ -85,9 +87,9 @@ func (b *Board) Groups() []Group {
 	for _, r := range b.rows {
 		rows = append(rows, r)
 	}
-	slices.SortFunc(rows, func(x, y *row) int { return cmp.Or(x.rank-y.rank, x.order-y.order) })
+	sorting.Short(rows, func(x, y *row) int { return cmp.Or(x.rank-y.rank, x.order-y.order) })
 	titles := slices.Clone(b.groups)
-	slices.SortStableFunc(titles, func(x, y string) int { return groupRank(x) - groupRank(y) })
+	sorting.Short(titles, func(x, y string) int { return groupRank(x) - groupRank(y) })
 	for i, title := range titles {
 		out[i].Title = title
 		for _, r := range rows {

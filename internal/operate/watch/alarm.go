@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/record"
@@ -266,7 +267,7 @@ func (w *Watcher) boundCaptures(dir string) {
 			sum += fi.Size()
 		}
 	}
-	slices.SortStableFunc(all, func(a, b file) int { return a.at.Compare(b.at) })
+	sorting.Short(all, func(a, b file) int { return a.at.Compare(b.at) })
 	for i := 0; i+1 < len(all) && sum > w.opt.Captures; i++ {
 		if os.Remove(all[i].path) == nil {
 			sum -= all[i].size

@@ -6,11 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Ring holds the last minutes of all targets' recordings: captures of a minute each in one folder. The oldest are removed
@@ -101,7 +102,7 @@ func (r *Ring) listSegments() (all []Segment) {
 		all = append(all, Segment{Path: filepath.Join(r.Dir, e.Name()), Key: m[1], From: time.Unix(0, at), n: n, size: fi.Size()})
 	}
 	// Sort by start time. After a clock is set back, the newest segments come first.
-	slices.SortStableFunc(all, func(a, b Segment) int { return a.From.Compare(b.From) })
+	sorting.Short(all, func(a, b Segment) int { return a.From.Compare(b.From) })
 	return all
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/operate/top"
 	"github.com/unstall/unstall/internal/operate/watch/exporter"
 	"github.com/unstall/unstall/internal/operate/watch/exporter/names"
@@ -125,7 +126,7 @@ func (w *Watcher) State() exporter.State {
 		add("unstall_push_sent_points_total", "points that a store took", exporter.Counter, float64(sent), store)
 		add("unstall_push_waiting_points", "points that wait for a store", exporter.Gauge, float64(waiting), store)
 	}
-	slices.SortStableFunc(s.Samples, func(a, b exporter.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
+	sorting.Short(s.Samples, func(a, b exporter.Sample) int { return cmp.Compare(a.Full(), b.Full()) })
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/watch/rule"
@@ -174,7 +175,7 @@ func (w *Watcher) summarizeDay() Line {
 		w.day.Versions[key] = append([]string{}, seen...)
 		all = append(all, s)
 	}
-	slices.SortStableFunc(all, func(a, b Service) int { return cmp.Compare(b.SlowS, a.SlowS) })
+	sorting.Short(all, func(a, b Service) int { return cmp.Compare(b.SlowS, a.SlowS) })
 	return Line{Event: EventSummary, Services: all, Text: inWords(w.day.Day, all)}
 }
 

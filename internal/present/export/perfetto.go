@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
 
@@ -153,7 +154,7 @@ func (p *viewed) groupRequests(id evidence.SubjectID) (out []group) {
 		if len(g.rows) == 0 {
 			continue
 		}
-		slices.SortFunc(g.rows, func(i, j int) int {
+		sorting.Short(g.rows, func(i, j int) int {
 			return cmp.Or(cmp.Compare(r.End.At(i)-r.Latency(i), r.End.At(j)-r.Latency(j)), cmp.Compare(i, j))
 		})
 		out = append(out, *g)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // maxShown is how many of the slowest requests have a time line of their own in a
@@ -78,7 +79,7 @@ func slowestOf(s *Source, ledgers []*ledger.Ledger) (out []shown) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y shown) int {
+	sorting.Short(out, func(x, y shown) int {
 		return cmp.Or(cmp.Compare(r.Latency(y.row), r.Latency(x.row)), cmp.Compare(x.row, y.row))
 	})
 	return out

@@ -10,6 +10,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -391,7 +392,7 @@ func formatWatched(all []diagnose.Coverage) string {
 	if len(spans) == 0 {
 		return sentence.Window(diagnose.Window{Duration: check.Number(longest)})
 	}
-	slices.SortStableFunc(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
+	sorting.Short(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
 	from, until := *spans[0].From, *spans[0].Until
 	pieces, total := 1, time.Duration(0)
 	begin := from

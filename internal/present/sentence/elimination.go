@@ -2,8 +2,8 @@ package sentence
 
 import (
 	"cmp"
-	"slices"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -33,7 +33,7 @@ func sortRuledOut(verdicts []diagnose.Verdict) {
 			sources[s] = true
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
+	sorting.Short(all, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(a.rank[0], b.rank[0]), cmp.Compare(a.rank[1], b.rank[1]))
 	})
 	for i := range all {

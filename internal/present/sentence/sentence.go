@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
@@ -236,7 +236,7 @@ func Healthy(d *diagnose.Diagnosis) bool {
 // says whether the largest part was observed.
 func largestMechanisms(d *diagnose.Diagnosis) (most string, seen bool) {
 	rows, total := Ledger(d)
-	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
+	sorting.Short(rows, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
 	var items []string
 	for _, r := range rows {
 		if share := r.Ms / total; share >= .1 && len(items) < 3 {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -113,7 +114,7 @@ func (s *Shelf) Items() (all []Item, left int, err error) {
 		}
 		all = append(all, item)
 	}
-	slices.SortStableFunc(all, func(a, b Item) int {
+	sorting.Short(all, func(a, b Item) int {
 		if a.Capture != b.Capture {
 			if a.Capture {
 				return -1

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/html"
@@ -59,7 +60,7 @@ func (s *Server) writeList(w http.ResponseWriter, r *http.Request, code int, fai
 		part.Captures = append(part.Captures, c)
 	}
 	if part.Sort == "verdict" { // those with a cause first, the same ones together
-		slices.SortStableFunc(part.Captures, func(a, b html.Shelved) int {
+		sorting.Short(part.Captures, func(a, b html.Shelved) int {
 			if (a.Cause == "") != (b.Cause == "") {
 				return strings.Compare(b.Cause, a.Cause)
 			}
@@ -67,7 +68,7 @@ func (s *Server) writeList(w http.ResponseWriter, r *http.Request, code int, fai
 		})
 	}
 	if part.Sort == "service" { // the services by name, and of each the latest day first
-		slices.SortStableFunc(part.Captures, func(a, b html.Shelved) int { return strings.Compare(a.Target, b.Target) })
+		sorting.Short(part.Captures, func(a, b html.Shelved) int { return strings.Compare(a.Target, b.Target) })
 		last := ""
 		for i := range part.Captures {
 			c := &part.Captures[i]

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // lookups are the queries to name servers that are under way, and how long they have been. A query that is sent again is the same lookup,
@@ -177,7 +179,7 @@ func (s *lookups) giveUp(now int64, all bool, yield func(l *lookup)) {
 			}
 		}
 	}
-	slices.SortFunc(gone, func(a, b *lookup) int { return cmp.Or(cmp.Compare(a.begun, b.begun), cmp.Compare(a.id, b.id)) })
+	sorting.Short(gone, func(a, b *lookup) int { return cmp.Or(cmp.Compare(a.begun, b.begun), cmp.Compare(a.id, b.id)) })
 	for _, l := range gone {
 		s.forgetLookup(l)
 		yield(l)

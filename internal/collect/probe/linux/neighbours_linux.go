@@ -5,9 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"syscall"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // busyList finds in every process's stat the processes that have used CPU time since the recording began.
@@ -42,7 +43,7 @@ func (l *busyList) listBusy(sections []byte, first bool) (all []used) {
 			all = append(all, used{pid, parent, ticks - was})
 		}
 	})
-	slices.SortFunc(all, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
+	sorting.Short(all, func(a, b used) int { return cmp.Or(cmp.Compare(b.ticks, a.ticks), cmp.Compare(a.pid, b.pid)) })
 	return all
 }
 

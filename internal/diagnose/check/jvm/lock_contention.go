@@ -37,9 +37,9 @@ lock, so that few threads wait at a time and no single place stands out.
 What helps: less work under the lock, no waiting under it, one lock per key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
 mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or who are all that it shows, or for two whose holder waits for other threads, or who are all but the holder",
-		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{fewLooks, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Queueing, check.SlowShare,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or who are all that it shows, or for two whose holder waits for other threads, or who are all but the holder; by the text of a flight recording, %v of which one took %v",
+		check.SomeSlow, check.SlowShare, check.Material, fewEnters, longEnter),
+	Thresholds: []check.Threshold{fewEnters, fewLooks, longEnter, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Queueing, check.SlowShare,
 		check.SomeSlow, check.Stuck},
 
 	Needs:   "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
@@ -60,6 +60,9 @@ func judgeLock(c *check.Case) check.Verdict {
 	w := metrics.LockDumps(c.Bundle, c.Threads(), c.Subject)
 	if f, ok := c.Fact(evidence.FactDeadlock); ok && !w.Waiting.Known() { // all that was copied of a dump
 		return judgeDeadlock(c, w, f, nil)
+	}
+	if v, ok := judgeMonitorWaits(c); ok && !w.Waiting.Known() {
+		return v
 	}
 	if !w.Waiting.Known() {
 		return check.Verdict{Rule: check.NotRecorded, Summary: "no thread dumps recorded", Needs: needDumps("thread dumps under load, to show which threads wait for locks and which hold them")}
@@ -106,6 +109,42 @@ func judgeLock(c *check.Case) check.Verdict {
 		v.Summary, v.Evidence = "the thread dump does not tell which threads wait for a lock", []check.Evidence{c.Seen("it has no states of threads", f.Origin)}
 	}
 	return v
+}
+
+// How long waits for locks must be to stand for themselves, where a recording's text has nothing but long ones.
+var (
+	longEnter = check.Threshold{Name: "length of a wait for a lock, by the text of a recording", Value: 1e9, Unit: "ns",
+		Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
+	fewEnters = check.Threshold{Name: "waits for locks in the text of a recording", Value: 2, Unit: "count",
+		Why: "one may be a start", Source: "arithmetic: the least number that repeats itself"}
+)
+
+// judgeMonitorWaits judges by the waits for locks in the text of a flight recording.
+func judgeMonitorWaits(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactMonitorWaits)
+	most, _ := c.Fact(evidence.FactMonitorWaitMost)
+	if !told || c.Ledger != nil {
+		return v, false
+	}
+	class, at, _ := strings.Cut(most.Value, evidence.Link)
+	v = check.Verdict{Rule: check.TooFew, Summary: fmt.Sprintf("%s for a lock of up to %s", units.Plural(int(n.Number), "wait"), units.Time(most.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("lock.waits", "waits for locks that the text tells of, most for "+n.Value, n.Number, "count", n.Origin),
+		c.Figure("lock.wait_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
+	v.Needs = needDumps("thread dumps under load, to show which threads wait for locks and which hold them")
+	if n.Number < fewEnters.Value || most.Number < longEnter.Value {
+		return v, true
+	}
+	v.Rule, v.Weight = check.StandsAlone, 1
+	v.Title = fmt.Sprintf("Threads wait for a lock (%s) for up to %s%s.", class, units.Time(most.Number), formatPlace(at))
+	v.Fix = []check.Fix{{Text: "do less under this lock, and wait for nothing there; use one lock per key (ConcurrentHashMap.compute), or let readers use a snapshot that is replaced as a whole", Code: at}}
+	return v, true
+}
+
+func formatPlace(at string) string {
+	if at == "" {
+		return ""
+	}
+	return ", in " + at
 }
 
 // mostCircles is how much is told of deadlocks.

@@ -31,9 +31,9 @@ the cgroup distinguishes them.
 
 What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed pods),
 CPU weights; a GOMAXPROCS that fits the quota.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs on a host that is %v busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 %% busy with three tasks ready for each",
-		check.SomeSlow, check.SlowShare, check.Material, full),
-	Thresholds: []check.Threshold{anySteal, calm, few, full, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs on a host that is %v busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 %% busy with three tasks ready for each, or threads that wait %v for one each time, %v times",
+		check.SomeSlow, check.SlowShare, check.Material, full, longReady, manyReadies),
+	Thresholds: []check.Threshold{anySteal, calm, few, full, longReady, manyReadies, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving,
 		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.Starved},
 
 	Needs:     "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,

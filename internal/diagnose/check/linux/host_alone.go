@@ -137,8 +137,38 @@ var (
 		Why: "each waits for two others", Source: "arithmetic: each gets a third of a CPU"}
 )
 
+// How long threads must wait for a CPU each time, by perf sched alone.
+var (
+	longReady = check.Threshold{Name: "mean wait of a program's threads for a CPU, by perf sched", Value: check.NoticeableCall.Value, Unit: "ns",
+		Why: "each time that they go on they wait for several others", Source: "sched(7), base_slice_ns: others run for 3 ms at a time"}
+	manyReadies = check.Threshold{Name: "such waits", Value: 1000, Unit: "count",
+		Why: "a program that seldom runs waits at the moments at which others run", Source: "arithmetic: of 1000 a mean is known within 3 % of their spread"}
+)
+
+// judgeReadyDelay judges the host's CPUs by how long threads waited for one.
+func judgeReadyDelay(c *check.Case) (v check.Verdict, ok bool) {
+	mean, told := c.Fact(evidence.FactReadyDelay)
+	n, _ := c.Fact(evidence.FactReadyDelays)
+	most, _ := c.Fact(evidence.FactReadyDelayMost)
+	if !told || mean.Number < longReady.Value || n.Number < manyReadies.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: 1,
+		Title:   fmt.Sprintf("Threads of %s wait %s for a CPU each time, and up to %s: others use all CPUs.", mean.Value, units.Time(mean.Number), units.Time(most.Number)),
+		Summary: fmt.Sprintf("a mean wait of %s for a CPU", units.Time(mean.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("sched.delay_ms", "mean wait of "+mean.Value+" for a CPU", mean.Number/1e6, "ms", mean.Origin),
+		c.Figure("sched.delay_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
+		c.Figure(evidence.FactReadyDelays, "times that it waited", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
 // judgeHostCPU judges the host's CPUs: all are busy, and several times as many tasks are ready to run.
 func judgeHostCPU(c *check.Case) (v check.Verdict, ok bool) {
+	if v, ok := judgeReadyDelay(c); ok {
+		return v, true
+	}
 	h := metrics.ShownOf(c.Bundle)
 	cpus := float64(c.Bundle.Subjects[c.Subject].CPUs)
 	busy, ready := h.Busy, h.Running

@@ -37,16 +37,18 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v; or one look at its thread in a call that blocks, where requests are not recorded",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{fewCollections, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, tenSeconds, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
 		if _, stands := blockedLoop(c); stands {
 			return true
 		}
-		if _, told := c.Fact(evidence.FactLoopCollected); told && c.Ledger == nil {
+		_, told := c.Fact(evidence.FactLoopCollected)
+		_, held := c.Fact(evidence.FactLoopHeld)
+		if (told || held) && c.Ledger == nil {
 			return true
 		}
 		return len(c.Bundle.Covered(c.Subject, evidence.CoverExchanges)) > 0 && c.Ledger != nil && platform.ByID(c.Runtime()).OnThreads()
@@ -57,6 +59,9 @@ blocking call by one that does not block. More loops or processes share the wait
 func judgeBlockedLoop(c *check.Case) check.Verdict {
 	if f, stands := blockedLoop(c); stands {
 		return judgeBlockedLoopDump(c, f)
+	}
+	if v, ok := judgeLoopHeld(c); ok {
+		return v
 	}
 	if c.Ledger == nil {
 		return judgeLoopCollected(c)

@@ -29,9 +29,9 @@ How to tell it from similar problems: if single calls take long, the dependency 
 
 What helps: one query with a join or a list of ids (IN, ANY, a batch endpoint), eager loading in an ORM, a
 pipeline, or a cache for what repeats. A faster database helps little, as most of such a call is the way.`,
-	Least: fmt.Sprintf("%v calls of the median request of a route, to one place, of less than %v each on average, one after the other, and %v of slow time in them; without slow requests, half of the time of requests of %v or more",
-		manyCalls, shortCall, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.Material, check.Noticeable, check.SlowShare,
+	Least: fmt.Sprintf("%v calls of the median request of a route, to one place, of less than %v each on average, one after the other, and %v of slow time in them; without slow requests, half of the time of requests of %v or more; of a few requests alone, of %v and more each",
+		manyCalls, shortCall, check.Material, check.Noticeable, aSecond),
+	Thresholds: []check.Threshold{aSecond, manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs:   "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
@@ -177,6 +177,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if some {
 		worst = chattySome(c, all)
 	}
+	few := worst == nil && isChattyAlone(c, &all[0])
+	if few {
+		worst, some = &all[0], false
+	}
 	if worst == nil {
 		g := &all[0]
 		v.Weigh(float64(g.medianCalls()), manyCalls)
@@ -218,7 +222,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 	default:
 		return v
 	}
-	v.Rule = check.Matters
+	if v.Rule = check.Matters; few {
+		v.Rule = check.StandsAlone
+		v.Needs = []check.Need{{What: "more requests of this route: spans of some minutes"}}
+	}
 	whom := to
 	if what := worst.mainOperation(c); what != "" && what != to {
 		whom = fmt.Sprintf("%s (%s)", to, what)
@@ -246,6 +253,12 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(rest))
 	return v
+}
+
+// isChattyAlone says whether few requests are known, as of a single trace, and take a second or more, most of it in many short calls.
+func isChattyAlone(c *check.Case, g *calling) bool {
+	return len(c.Ledger.Rows) < ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value &&
+		float64(g.took) >= aSecond.Value*float64(len(g.rows)) && g.all >= mostlyCall.Value*float64(g.took)
 }
 
 // chattySome returns the calls of those requests of a route that make many, where most of the route make few: of several queries of GraphQL, or

@@ -41,6 +41,9 @@ func lockedLong(c *check.Case) (longest evidence.Fact, ok bool) {
 func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
 	longest, long := lockedLong(c)
+	if gave, told := c.Fact(evidence.FactLockTimeouts); told && s.Kind == evidence.Dependency && !long {
+		return judgeLockTimeouts(c, gave), true
+	}
 	if s.Kind != evidence.Dependency || !long {
 		return judgeDeadlocks(c)
 	}
@@ -54,9 +57,22 @@ func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 	if dead, told := c.Fact(evidence.FactDeadlocks); told && dead.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure(evidence.FactDeadlocks, "deadlocks, by the database's own words", dead.Number, "count", dead.Origin))
 	}
-	v.Fix = []check.Fix{{Text: "find the transaction that holds the lock (pg_blocking_pids, or sys.innodb_lock_waits of MySQL), and make it short: no calls to others within one, none left open, rows taken in the same order everywhere"}}
+	v.Fix = []check.Fix{shortenLocks}
 	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
 	return v, true
+}
+
+var shortenLocks = check.Fix{Text: "find the transaction that holds the lock (pg_blocking_pids, or sys.innodb_lock_waits of MySQL), and make it short: no calls to others within one, none left open, rows taken in the same order everywhere"}
+
+// judgeLockTimeouts judges a database by the statements that gave up waiting for a lock: each waited for as long as it may.
+func judgeLockTimeouts(c *check.Case, gave evidence.Fact) check.Verdict {
+	v := check.Verdict{Rule: check.StandsAlone, Weight: 2,
+		Title:   fmt.Sprintf("Statements of %s wait for what other transactions have locked until they give up: %s.", c.Bundle.Subjects[c.Subject].Name, units.Plural(int(gave.Number), "time-out")),
+		Summary: units.Plural(int(gave.Number), "wait") + " for a lock timed out"}
+	v.Evidence = append(v.Evidence, c.Figure("database.lock_timeouts", "waits for a lock that timed out, by the database's own words", gave.Number, "count", gave.Origin))
+	v.Fix = []check.Fix{shortenLocks}
+	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
+	return v
 }
 
 // judgeDatabase judges a database by what its own log reports of slow statements, waits for locks

@@ -36,6 +36,40 @@ func judgeBlockedLoopDump(c *check.Case, f evidence.Fact) check.Verdict {
 	return v
 }
 
+// heldPart is the share of the time for which work must hold an event loop, by the program's own warnings.
+var heldPart = check.Threshold{Name: "share of the time in which work held an event loop for so long that the program told of it", Value: .1, Unit: "1",
+	Why: "one request in ten comes while it is held", Source: "PASTA: what comes at random meets a state as often as the state lasts"}
+
+// judgeLoopHeld judges an event loop by the program's own warnings about work that held it.
+func judgeLoopHeld(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactLoopHeld)
+	if !told || c.Ledger != nil {
+		return v, false
+	}
+	most, _ := c.Fact(evidence.FactLoopHeldMost)
+	share, timed := c.Fact(evidence.FactLoopHeldShare)
+	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("work held the event loop %s, for up to %s", units.Plural(int(n.Number), "time"), units.Time(most.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("loop.held_times", "times that work held the event loop for so long that the program told of it", n.Number, "count", n.Origin),
+		c.Figure("loop.held_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
+	if timed {
+		v.Evidence = append(v.Evidence, c.Figure("loop.held_share", "share of the time between the first and the last", share.Number, "1", share.Origin))
+	}
+	often := n.Number >= fewCollections.Value && share.Number >= heldPart.Value
+	if !often && most.Number < tenSeconds.Value && (most.Number < aSecond.Value || n.Number < fewStatement.Value) {
+		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "requests from the same time, to show what it costs them: an access log with durations"}}
+		return v, true
+	}
+	v.Rule, v.Weight = check.StandsAlone, max(share.Number, check.Material.Value)
+	at := ""
+	if most.Value != "" {
+		at = " in " + most.Value
+	}
+	v.Title = fmt.Sprintf("Work holds the event loop, up to %s%s: all other requests of it wait meanwhile.", units.Time(most.Number), at)
+	v.Fix = []check.Fix{{Text: "take this work off the loop: to a pool of threads or another process (asyncio: run_in_executor; Vert.x: executeBlocking), or make the call with a client that awaits", Code: most.Value}}
+	v.Needs = []check.Need{{What: "requests from the same time, to show what it costs them: an access log with durations"}}
+	return v, true
+}
+
 // fewCollections is how many collections must have been logged for their share of the time to mean something.
 var fewCollections = check.Threshold{Name: "collections on an event loop's thread that were logged", Value: 5, Unit: "count",
 	Why: "of five, a rate is known within a half", Source: "Poisson error: 1/√5"}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/operate/watch/series"
 )
 
@@ -48,7 +49,7 @@ func (s *Sample) Full() string {
 
 // Sort sorts labels by name, as stores require, and returns them.
 func Sort(l []Label) []Label {
-	slices.SortStableFunc(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
+	sorting.Short(l, func(a, b Label) int { return cmp.Compare(a.Name, b.Name) })
 	return l
 }
 

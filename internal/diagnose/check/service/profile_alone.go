@@ -1,0 +1,83 @@
+package service
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// What a single profile or look shows by itself, where no request is known.
+var (
+	fewHot = check.Threshold{Name: "threads that use a CPU each and are in one function whenever looked at", Value: 2, Unit: "threads",
+		Why: "one may be a long request alone", Source: "arithmetic: the least number that repeats itself"}
+	mostLocked = check.Threshold{Name: "share of a program's threads that wait for a mutex, at one look", Value: .5, Unit: "1",
+		Why: "more of them wait than do anything else", Source: "arithmetic: half"}
+)
+
+// judgeProfiled judges by a profile of a wall clock: one function has most of its time, and does what the cause is about.
+func judgeProfiled(c *check.Case, does, title string, fix check.Fix) (v check.Verdict, ok bool) {
+	f, told := c.Fact(evidence.FactWallProfile)
+	all, _ := c.Fact(evidence.FactWallProfileTime)
+	what, function, _ := strings.Cut(f.Value, evidence.Link)
+	if !told || c.Ledger != nil || what != does || f.Number < mostly.Value || all.Number < aSecond.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number,
+		Title:   fmt.Sprintf(title, units.Percent(f.Number), units.Time(all.Number), function),
+		Summary: fmt.Sprintf("%s of a profile in %s", units.Percent(f.Number), function)}
+	v.Evidence = append(v.Evidence, c.Figure("profile.function_share", "share of the profile's time in "+function, f.Number, "1", f.Origin),
+		c.Figure("profile.time_ms", "time of the whole profile", all.Number/1e6, "ms", all.Origin))
+	if fix.Code == "" {
+		fix.Code = function
+	}
+	v.Fix = []check.Fix{fix}
+	v.Needs = []check.Need{{What: "requests of the service, to show whether slow ones do the same: a recording under load", Command: "unstall record PID"}}
+	return v, true
+}
+
+func judgeProfiledNetwork(c *check.Case) (check.Verdict, bool) {
+	return judgeProfiled(c, evidence.WallNetwork, "Whatever was profiled waits for an answer: %s of %s in %s.",
+		check.Fix{Text: "look at what this call asks for, give it a timeout, and run independent calls side by side"})
+}
+
+func judgeProfiledSleep(c *check.Case) (check.Verdict, bool) {
+	return judgeProfiled(c, evidence.WallSleep, "The code sleeps: %s of %s in %s.",
+		check.Fix{Text: "wait for what is expected instead of a time, or sleep for less"})
+}
+
+func judgeProfiledWork(c *check.Case) (v check.Verdict, ok bool) {
+	if f, told := c.Fact(evidence.FactThreadsHot); told && c.Ledger == nil && f.Number >= fewHot.Value {
+		v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number,
+			Title:   fmt.Sprintf("%.0f threads of a node use a whole CPU each, all in %s.", f.Number, f.Value),
+			Summary: fmt.Sprintf("%.0f threads always run in %s", f.Number, f.Value)}
+		v.Evidence = append(v.Evidence, c.Figure(evidence.FactThreadsHot, "threads that use a CPU each and are in "+f.Value+" whenever looked at", f.Number, "count", f.Origin))
+		v.Fix = []check.Fix{{Text: "find the requests that do this, and make them cheaper: the slow log and the tasks API name them", Code: f.Value}}
+		v.Needs = []check.Need{{What: "a second look, to show that it stays so: GET _nodes/hot_threads"}}
+		return v, true
+	}
+	return judgeProfiled(c, evidence.WallRun, "Whatever was profiled computes: %s of %s in %s itself.",
+		check.Fix{Text: "do less work there, or cache its result"})
+}
+
+// judgeLockedThreads judges a native program by a single look at its threads, most of which wait for a mutex.
+func judgeLockedThreads(c *check.Case) (v check.Verdict, ok bool) {
+	f, told := c.Fact(evidence.FactThreadsLocked)
+	all, _ := c.Fact(evidence.FactThreadsSeen)
+	if !told || c.Ledger != nil || f.Number < fewAwaiting.Value || f.Number < mostLocked.Value*all.Number {
+		return v, false
+	}
+	in := ""
+	if f.Value != "" {
+		in = ", some in " + f.Value
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number / max(1, all.Number),
+		Title:   fmt.Sprintf("Probably: %.0f of %s wait for a mutex%s.", f.Number, units.Plural(int(all.Number), "thread"), in),
+		Summary: fmt.Sprintf("%.0f threads wait for a mutex", f.Number)}
+	v.Evidence = append(v.Evidence, c.Figure("threads.wait_mutex", "threads that wait for a mutex, at one look", f.Number, "count", f.Origin))
+	v.Fix = []check.Fix{{Text: "find the thread that holds it (in gdb: print *(pthread_mutex_t*)ADDRESS shows __owner), and what it waits for; hold it for less time", Code: f.Value}}
+	v.Needs = []check.Need{{What: "the stacks of all threads, to show who holds it", Command: "gdb -p PID -batch -ex 'thread apply all bt'"}}
+	return v, true
+}
