@@ -42,17 +42,10 @@ times as long as the others.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
-<<<<<<< HEAD
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual",
-		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{farLonger, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
-		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.Noticeable,
-=======
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual; by a profile alone, half of %v or more; by hot threads alone, %v in one function",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewHot),
 	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
-		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.Noticeable,
->>>>>>> pastes7
+		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests did (Go: an execution trace, and a CPU profile at the same time; others: a recording of their threads)",
