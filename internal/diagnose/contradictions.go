@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// mechanismOf is what the slow time goes into that a cause is about.
+// mechanismOf is the mechanism of the slow time that a cause is about.
 var mechanismOf = map[string]ledger.Mechanism{
 	"service.accept-queue": ledger.Queued, "service.dependency-slow": ledger.Dependency, "service.pool-exhausted": ledger.Pool, "service.own-work": ledger.Own,
 	"go.lock-contention": ledger.Lock, "jvm.lock-contention": ledger.Lock, "dotnet.lock-contention": ledger.Lock,
@@ -112,15 +112,15 @@ func about(cause string) string {
 }
 
 var (
-	// saysNone is how a sentence says that no slow time is of a kind.
+	// saysNone matches a sentence that denies any slow time of a kind.
 	saysNone = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^no slow request (waited for (locks|pools)|spent time on waiting for locks)|^none of the slow time is (own work|waiting for locks)`)
 	})
-	// saysShare is how a sentence says which share of the slow time is of a kind.
+	// saysShare matches a sentence that gives the share of the slow time of a kind.
 	saysShare = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^slow requests waited [\d.,]+ \S+ for (locks|pools), |^[\d.]+ % of slow time is (waiting for|own work)`)
 	})
-	// ofSlow are the shares in it.
+	// ofSlow matches a share in such a sentence.
 	ofSlow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) % of slow time`) })
 )
 
@@ -140,7 +140,7 @@ func denies(sentence string, share float64) bool {
 	return said < share-check.WorthTelling.Value
 }
 
-// unwellSlow says whether so many requests are slow, and by so much, that the service is not well.
+// unwellSlow says whether requests are slow enough, and enough of them, for the service to count as unwell.
 func unwellSlow(r *Requests) bool {
 	felt := r.SlowRule == ledger.RuleSLO || r.P99Ms != nil && *r.P99Ms >= check.Noticeable.Duration().Seconds()*1e3
 	return felt && r.LedgerCount >= ledger.MinRequests && float64(r.Slow) > unwellRequests*float64(r.LedgerCount)

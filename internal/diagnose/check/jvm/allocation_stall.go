@@ -78,7 +78,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		v.Summary = "waiting for memory is " + check.OfSlow(part)
 		v.Weigh(part, check.Material)
 		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
-		// Where most of the slow requests' time was not seen, they do not contradict the log.
+		// If most of the slow requests' time was not observed, the requests do not contradict the log.
 		unseen := share >= stoppedSpecial.Value && g.Span >= leastWatched.Value && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
 		if !c.Slow() || part < check.Material.Value && !unseen {
 			return v
