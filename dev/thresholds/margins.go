@@ -85,8 +85,8 @@ func isBelow(t check.Threshold) bool {
 	return strings.Contains(t.Name, "below which") || strings.Contains(t.Name, "up to which")
 }
 
-// measure returns the margins of all thresholds.
-func measure(all []*recording, comparable map[string]bool) *causes.Margins {
+// measureMargins returns the margins of all thresholds.
+func measureMargins(all []*recording, comparable map[string]bool) *causes.Margins {
 	m := &causes.Margins{Recordings: len(all), Computed: []string{}}
 	type key struct{ cause, name string }
 	of := make(map[key][]figure)
