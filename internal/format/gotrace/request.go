@@ -193,8 +193,8 @@ func (w *world) noteCreated(g, by *goroutine, ev *wire.Event, t int64) {
 	}
 }
 
-// handlerBegins is told by the background read that net/http starts when a
-// request's body has been read to its end, for most before the handler.
+// handlerBegins notes that a request's handler has begun. The sign is the background read that net/http starts once the request's body has
+// been read to its end, which is mostly before the handler.
 func (w *world) handlerBegins(g *goroutine, t int64) {
 	if g.request != nil && g.request.over {
 		w.completeRequest(g, t)
@@ -210,7 +210,7 @@ func (w *world) handlerBegins(g *goroutine, t int64) {
 // noteBlocked looks at where a goroutine blocks.
 func (w *world) noteBlocked(g *goroutine, t int64) {
 	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
-		w.dropRequest(g) // it showed a stack, and it serves nothing
+		w.dropRequest(g) // its first stack shows that it serves no requests
 	}
 	if g.conn.server == nil || g.where == nil {
 		return
