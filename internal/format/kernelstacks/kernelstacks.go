@@ -35,10 +35,10 @@
 // Stack 0 is unknown.
 // e is something the kernel did for a thread, between two of its tracepoints, of 1 ms or more; sum is
 // how many such things ended since the until before, and how long they took: compaction and
-// reclaim of the process's threads, requests of disks by anybody (block). Of a whole host, of tells
+// reclaim of the process's threads, all requests of disks (block). Of a whole host, of tells
 // which process the lines that follow are of.
 //
-// The functions of the kernel on a stack decide what ran or waited (package kernelpath): one
+// The functions of the kernel on a stack decide what ran or waited (package kernelclass): one
 // suffices, and the most precise counts. The package's opinion: a stack shows the mechanism
 // of the kernel; only code that knows the requests can say whether that was bad.
 package kernelstacks

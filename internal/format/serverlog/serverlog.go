@@ -104,14 +104,14 @@ type group struct {
 	first, last int64 // ns, 0 not told
 	line        int64
 	most        float64 // ns
-	dense       int     // most within [window]
+	dense       int     // most within callWindow
 	recent      []int64 // times of the last lines
 	seen        map[string]int64
-	together    int // different workers within [window]
+	together    int // different workers within workerWindow
 	untimed     int
 }
 
-// window is the distance within which lines are about the same moment, by their kind.
+// Times (ns) within which lines are about the same moment.
 const (
 	callWindow   = 60e9
 	workerWindow = 2e9
