@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // Options are what the user decides. The zero value stands for the defaults.
@@ -163,7 +165,7 @@ func sideOf(runs []Run) Side {
 	}
 	median := func(of func(*Load) (float64, bool)) *float64 {
 		if v, ok := medianFigure(runs, of); ok {
-			return finiteOrNil(v)
+			return stats.FiniteOrNil(v)
 		}
 		return nil
 	}

@@ -53,7 +53,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		return unwatchedVerdict(c)
 	}
 	s := g.allocationStalls()
-	share := float64(totalLength(s.any)) / 1e9 / max(g.Span, 1e-9)
+	share := float64(s.any.Time()) / 1e9 / max(g.Span, 1e-9)
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no thread waited for GC to free memory", Weight: share}
 	if len(s.rows) == 0 {
 		return v

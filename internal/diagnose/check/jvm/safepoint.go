@@ -118,7 +118,7 @@ func judgeStops(c *check.Case) check.Verdict {
 		v.Rule, v.Needs = check.Untold, logging
 		v.Summary = fmt.Sprintf("pauses that the log does not name took %s in total, the longest %s; all threads stopped in time, so they were GC or VM operations", units.Time(1e9*untold.Seconds()), units.Time(1e9*untold.Longest().Seconds()))
 	}
-	v.Weight = float64(totalLength(p.Spans())) / 1e9 / max(g.Span, 1e-9)
+	v.Weight = float64(p.Spans().Time()) / 1e9 / max(g.Span, 1e-9)
 	if !v.Supported() {
 		return v
 	}
@@ -281,14 +281,6 @@ type dumpTimes struct{ at []int64 }
 // the collectors.
 func isCollection(operation string) bool {
 	return containsAny(operation, []string{"Collect", "G1", "CMS_", "CGC_", "ParallelGC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "ZOperation", "GC_HeapInspection", "SerialGC"})
-}
-
-// totalLength returns the sum of the lengths of spans, ns.
-func totalLength(s metrics.Spans) (sum int64) {
-	for _, x := range s {
-		sum += x.To - x.From
-	}
-	return sum
 }
 
 // lateThreads returns the threads that the JVM reported because they did not stop in time, the
