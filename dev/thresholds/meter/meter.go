@@ -175,7 +175,7 @@ func beginRecord() (end func(cause string, supported func() bool)) {
 	}
 }
 
-// Once notes what is compared while something is read once, for whoever reads it first.
+// Once notes what is compared while something is read once, for the check that reads it first.
 func Once[T any](of any, key reflect.Type, read func() T) T {
 	mu.Lock()
 	stack = append(stack, recorder{})

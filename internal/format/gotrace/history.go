@@ -54,7 +54,7 @@ const (
 
 const holderNumbers = 3
 
-// maxHops is how far it is followed whom those waited for that somebody waited for.
+// maxHops bounds the chain of goroutines that each waited for the next.
 const maxHops = 8
 
 func (h *half) clearStates() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }

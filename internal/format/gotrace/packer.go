@@ -6,14 +6,13 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// packer packs what was found out: requests, and what the processors did. That is a sixth of the work of
-// interpreting, and nothing that is found out next asks for it: where one goroutine decodes beside the one
-// that interprets, a third one packs. All is written in the order in which it was found out.
+// packer packs results: requests, and what the processors did. Packing is a sixth of the work of interpreting, and interpreting does not
+// read packed results. So if one goroutine decodes beside the one that interprets, a third one packs. Results stay in order.
 type packer struct {
 	b    *evidence.Builder
 	rows *rows      // being filled
 	full chan *rows // nil: rows are written by the goroutine that fills them
-	free chan *rows // closed when nobody writes any more
+	free chan *rows // closed when writing has ended
 	err  error      // why, read once free is closed
 }
 

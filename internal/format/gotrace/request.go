@@ -322,9 +322,8 @@ func (w *world) dropRequest(g *goroutine) {
 	g.request = nil
 }
 
-// A response that is written at least so many times, and waits in between to be told of
-// something for at least that part of the time, is a stream: events, a tail of a log. It lasts
-// as long as somebody listens, and is no request that could be slow.
+// A response that is written at least streamWrites times, and in between waits for news for at least streamWaits of the time, is a stream,
+// such as events or the tail of a log. It lasts as long as its client listens, so it is no request that could be slow.
 const (
 	streamWrites = 2
 	streamWaits  = .5

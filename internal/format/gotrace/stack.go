@@ -329,8 +329,7 @@ func calledFrom(funcs []string) string {
 	return ""
 }
 
-// plumbing are the packages a network wait passes through on the way to
-// whoever wanted the answer.
+// plumbing are the packages between a network wait and the function that wants the answer.
 var plumbing = []string{"runtime.", "internal/", "syscall.", "net.", "bufio.", "io.", "crypto/", "os.", "net/textproto.", "time.", "sync.", "context.", "encoding/", "fmt."}
 
 // findDependency names what a network wait is for: the library that waits, or the function of the

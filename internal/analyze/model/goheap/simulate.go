@@ -12,7 +12,7 @@ import (
 //
 // While a cycle marks, all processors are busy: P·T = w + k·A, with w the time on processors that marking takes, A the bytes allocated
 // during it and k the program's processor time per byte. k is measured; w depends on the live heap, not on the headroom. For any setting
-// they give the length of a cycle's marking and the bytes allocated at its end, whoever marks: idle processors, workers or assists.
+// they give the length of a cycle's marking and the bytes allocated at its end, whether idle processors, workers or assists mark.
 type calibrated struct {
 	h         *Heap
 	over      overhead

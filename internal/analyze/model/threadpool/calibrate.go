@@ -203,13 +203,12 @@ func (p *Process) forcedSize(name string) int {
 // all the same.
 const undisturbed = .25
 
-// alone is how many requests that had the pool to themselves tell what one needs.
+// alone is the least number of requests that did not wait for a thread from which the need of a request is taken.
 const alone = 2
 
-// Needed is what a request takes where it need not wait for a thread, which a starving
-// service hardly ever shows: found among requests of the route that is slow which ended
-// while no more of them were there than the pool has threads from the beginning, whoever saw
-// them; else among those that the service followed from when a thread took them.
+// Needed returns how long a request takes if it need not wait for a thread, which a starving service hardly ever shows. It takes the slow
+// route's requests, of any source, that ended while no more of them were in progress than the pool has threads from the beginning; else
+// those that the service followed from the moment a thread took them.
 func (p *Process) Needed() Service {
 	l := p.Ledger
 	if l == nil {
