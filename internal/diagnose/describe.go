@@ -20,7 +20,7 @@ func (r *run) describeRequests() {
 		return
 	}
 	r.d.RankedBy = "request_time"
-	// The figures of one service head the report; slow time is that of all.
+	// The report begins with the figures of one service; slow time is that of all services.
 	top := mainLedger(ledgers)
 	q := top.Requests
 	out := &Requests{
@@ -63,7 +63,7 @@ func (r *run) describeRequests() {
 	if out.Outside > 0 {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s happened outside the traced time, so the causes found may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}
-	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
+	if failed := out.Failed - timedOut; 10*failed > out.Count { // timed-out requests are slow already
 		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: failing may make them slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
 	}
 	for _, l := range ledgers {
@@ -73,7 +73,7 @@ func (r *run) describeRequests() {
 	r.d.Requests = out
 }
 
-// leastApart (ns) is what clocks differ by at least to be told.
+// leastApart is the least difference of clocks that is reported, ns.
 const leastApart = 20e6
 
 // joinedOf returns how many requests of a ledger were found in several sources.

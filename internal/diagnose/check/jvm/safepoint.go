@@ -254,7 +254,7 @@ func isDump(operation string) bool {
 	return containsAny(operation, []string{"PrintThreads", "PrintJNI", "FindDeadlocks"})
 }
 
-// answered is how soon, ns, after its stop a dump has been written out.
+// answered is the time (ns) after its stop within which a dump is written out.
 const answered = int64(1e9)
 
 // wasDumpTakenAt says whether the recording itself took a thread dump at a time: the stop for it
@@ -297,7 +297,7 @@ func lateThreads(c *check.Case) (all []evidence.Fact) {
 	return all
 }
 
-// mostLate is how many late threads are told.
+// mostLate is how many late threads are reported.
 const mostLate = 3
 
 // lateThreads adds the threads that the JVM reported because they did not stop in time as
