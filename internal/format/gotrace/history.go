@@ -8,10 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// memory is what a goroutine did lately, so that those it wakes can be told what
-// they waited for: gapless, in two halves. When the later is full, the earlier is
-// forgotten. At most maxMemories goroutines have one, and all but the first of them a short
-// one: memory stays bounded with any number of them.
+// memory is what a goroutine did lately, without gaps: goroutines that it wakes waited for that. It has two halves. When the later one is
+// full, the earlier one is forgotten. At most maxMemories goroutines have a memory, most of them a short one, so that all together stay
+// bounded.
 type memory struct {
 	upto           int64
 	later, earlier half

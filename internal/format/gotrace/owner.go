@@ -44,15 +44,14 @@ func (w *world) chargeQueue(g, by *goroutine, x wait, at *stack, t int64) {
 	}
 	if by.startedFor(g.servedLane()) {
 		if g.reason.textOrEmpty() == "chan send" && at != nil && at.receives && g.owner.helpers > 1 {
-			// It waits for one of several that work for it to make room: as many as it lets
-			// work for it at a time are at work.
+			// It waits until one of the goroutines that work for it takes the next task: it lets only so many work at a time.
 			x.kind, x.cause = evidence.PoolWait, g.where.limitName(w)
 			w.chargeHolder(g, by, x, at, t)
 		}
 		return
 	}
 	if at != nil && at.receives {
-		// It took what this one had to give: until then it had not begun with it.
+		// The owner received what this goroutine had to send, and had not begun with it before.
 		x.kind, x.cause = evidence.PoolWait, by.queueName(w)
 		w.chargeHolder(g, by, x, at, t)
 		return
@@ -101,8 +100,7 @@ func (g *goroutine) ofAnother(whom *goroutine) bool {
 	return lane != g.id && lane != whom.servedLane()
 }
 
-// limiters are the libraries that start goroutines and let only so many work at a time:
-// the limit is set by who calls them.
+// limiters are libraries that start goroutines and let only so many work at a time. Their caller sets the limit.
 var limiters = []string{"golang.org/x/sync/errgroup.", "github.com/sourcegraph/conc/"}
 
 func isLimiter(f string) bool {

@@ -16,7 +16,7 @@ type packer struct {
 	err  error      // why, read once free is closed
 }
 
-// rows are as much as is written at a time.
+// rows are what is written at one time.
 type rows struct {
 	spans    []laneSpan
 	requests []evidence.Request
@@ -68,7 +68,7 @@ func (o *packer) startBeside() {
 	}()
 }
 
-// finish returns when all is written; what comes then is written by who calls.
+// finish writes all pending rows and ends the goroutine that writes. Later rows are written by the caller's goroutine.
 func (o *packer) finish() error {
 	if o.full == nil {
 		o.flush()
@@ -85,7 +85,7 @@ func (o *packer) finish() error {
 // errNotWritten ends interpretation where the packer broke off.
 var errNotWritten = errors.New("what was read cannot be kept")
 
-// flush returns when all is written that was found out.
+// flush returns when all results so far are written.
 func (o *packer) flush() {
 	if o.full == nil {
 		o.writeRows(o.rows)
