@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/unstall/unstall/internal/collect/probe/reach"
 	"github.com/unstall/unstall/internal/serve/capturestore"
 	pages "github.com/unstall/unstall/internal/serve/web"
 )
@@ -33,7 +34,7 @@ func (c *serveCommand) Run(s *session) error {
 		return fmt.Errorf("--listen %s: invalid port %s: ports are 0 to 65535", c.Listen, port)
 	}
 	token := c.Token
-	if token == "" && (!isLoopback(host) || os.Geteuid() == 0) { // other users of a host also reach its loopback
+	if token == "" && (!reach.Loopback(host) || os.Geteuid() == 0) { // other users of a host also reach its loopback
 		token = pages.Token()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -74,13 +75,4 @@ func (c *serveCommand) Run(s *session) error {
 		s.reportError(unreadable, err)
 	}
 	return nil
-}
-
-// isLoopback reports whether an address to listen on can be reached from this host only.
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
 }

@@ -196,7 +196,7 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 		return nil, err
 	}
 	for _, s := range services {
-		if err := s.buildPrograms(ctx, o); err != nil { // it is reported again for the service, and is its own error
+		if err := s.buildPrograms(ctx, o); err != nil { // the run of the service reports it as its result
 			logLine("%s: %v", s.Name, err)
 		}
 	}

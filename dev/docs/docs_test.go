@@ -77,6 +77,26 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestCommandPages checks that each command has a page, and that commandPages has no other commands.
+func TestCommandPages(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| `unstall ([a-z]+)` \\|.*\\| (.*) \\|$").FindAllStringSubmatch(commandTable(), -1)
+	named := make(map[string]bool)
+	for _, m := range rows {
+		named[m[1]] = true
+		if m[2] == "" {
+			t.Errorf("unstall %s has no page: write docs/%[1]s.md, or add the page that describes it to commandPages", m[1])
+		}
+	}
+	for name := range commandPages {
+		if !named[name] {
+			t.Errorf("commandPages has %s, which is no command that users see", name)
+		}
+	}
+	if len(rows) == 0 {
+		t.Error("no commands")
+	}
+}
+
 // TestReachable checks that links lead from the README to every page.
 func TestReachable(t *testing.T) {
 	all := documents(t)

@@ -353,7 +353,7 @@ func commandTable() string {
 // commandPages are the pages of commands that share one.
 var commandPages = map[string]string{
 	"diagnose": "report.md", "record": "recording.md", "list": "start.md", "inspect": "formats.md", "calibrate": "host.md", "run": "try.md",
-	"debug": "containers.md", "explain": "report.md", "lab": "incidents.md", "completion": "install.md", "version": "install.md",
+	"debug": "containers.md", "explain": "report.md", "completion": "install.md", "version": "install.md",
 }
 
 func host(url string) string {

@@ -31,8 +31,8 @@ type session struct {
 	client   *loadgen.Client
 }
 
-// settle is how long the last goroutines of finished requests get to return to
-// reading before the end of a trace that must hold them whole.
+// settle is the time between the last request and the end of a trace. In it the last goroutines return to reading, so that the trace has
+// their requests whole.
 const settle = 100 * time.Millisecond
 
 // recordService makes a recording of a lab/service in a temporary folder and returns

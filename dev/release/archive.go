@@ -50,7 +50,7 @@ func (r *release) tar(w io.Writer, folder string, paths []string) error {
 		if err != nil {
 			return err
 		}
-		err = t.WriteHeader(&tar.Header{Name: folder + "/" + filepath.Base(path), Mode: mode(path), Size: int64(len(text)), ModTime: r.at, Format: tar.FormatUSTAR})
+		err = t.WriteHeader(&tar.Header{Name: folder + "/" + filepath.Base(path), Mode: modeOf(path), Size: int64(len(text)), ModTime: r.at, Format: tar.FormatUSTAR})
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (r *release) zip(w io.Writer, folder string, paths []string) error {
 	return z.Close()
 }
 
-func mode(path string) int64 {
+func modeOf(path string) int64 {
 	if strings.HasPrefix(filepath.Base(path), "unstall") && !strings.Contains(filepath.Base(path), ".") {
 		return 0o755
 	}
@@ -94,7 +94,7 @@ func (r *release) checksums() error {
 	slices.Sort(r.files)
 	var text strings.Builder
 	for _, name := range r.files {
-		sum, err := checksum(filepath.Join(r.out, name))
+		sum, err := checksumOf(filepath.Join(r.out, name))
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (r *release) checksums() error {
 	return os.WriteFile(filepath.Join(r.out, "checksums.txt"), []byte(text.String()), 0o644)
 }
 
-func checksum(path string) (string, error) {
+func checksumOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -129,7 +129,7 @@ func (r *release) krew() error {
 		if !slices.Contains(r.files, name) {
 			continue
 		}
-		sum, err := checksum(filepath.Join(r.out, name))
+		sum, err := checksumOf(filepath.Join(r.out, name))
 		if err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (r *release) formula() error {
 			if !slices.Contains(r.files, name) {
 				continue
 			}
-			sum, err := checksum(filepath.Join(r.out, name))
+			sum, err := checksumOf(filepath.Join(r.out, name))
 			if err != nil {
 				return err
 			}

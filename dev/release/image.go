@@ -82,7 +82,7 @@ func (r *release) image(l *layout, t target, bin string) error {
 	}{
 		{"etc/", 0o755, nil}, {"etc/passwd", 0o644, []byte("root:x:0:0:root:/:\nnonroot:x:" + nobody + ":" + nobody + ":nonroot:/tmp:\n")},
 		{"etc/group", 0o644, []byte("root:x:0:\nnonroot:x:" + nobody + ":\n")},
-		{"etc/ssl/", 0o755, nil}, {"etc/ssl/certs/", 0o755, nil}, {"etc/ssl/certs/ca-certificates.crt", 0o644, roots()},
+		{"etc/ssl/", 0o755, nil}, {"etc/ssl/certs/", 0o755, nil}, {"etc/ssl/certs/ca-certificates.crt", 0o644, constraintFreeRoots()},
 		{"tmp/", 0o1777, nil}, {"unstall", 0o755, program},
 	} {
 		h := &tar.Header{Name: f.name, Mode: f.mode, Size: int64(len(f.text)), ModTime: r.at, Format: tar.FormatUSTAR, Typeflag: tar.TypeReg}
@@ -113,8 +113,8 @@ func (r *release) image(l *layout, t target, bin string) error {
 	return r.manifest(l, t, plain.Bytes(), packed.Bytes())
 }
 
-// roots returns Mozilla's CA certificates that have no constraints.
-func roots() []byte {
+// constraintFreeRoots returns Mozilla's CA certificates that have no constraints.
+func constraintFreeRoots() []byte {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {

@@ -308,7 +308,7 @@ func (s *source) overlay(root, dir string) (list string, err error) {
 		if err != nil {
 			return "", err
 		}
-		texts[file] = apply(string(old), all)
+		texts[file] = applyEdits(string(old), all)
 	}
 	for _, p := range patches {
 		file := filepath.Join(root, p.file)
@@ -345,8 +345,8 @@ func (s *source) overlay(root, dir string) (list string, err error) {
 	return list, os.WriteFile(list, text, 0o644)
 }
 
-// apply inserts texts. At one place what closes comes first; what was put in last encloses what was before.
-func apply(text string, all []edit) string {
+// applyEdits inserts texts. At one place what closes comes first; what was put in last encloses what was before.
+func applyEdits(text string, all []edit) string {
 	slices.SortStableFunc(all, func(a, b edit) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(boolToInt(b.closes), boolToInt(a.closes)))
 	})

@@ -80,7 +80,7 @@ func runCommand(ctx context.Context, args []string) error {
 		}
 		all = append(all, more...)
 	}
-	m := measure(all, s.comparable)
+	m := measureMargins(all, s.comparable)
 	m.Date = time.Now().UTC().Format(time.DateOnly)
 	if *each != "" {
 		if err := writeEach(*each, all); err != nil {

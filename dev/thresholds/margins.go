@@ -28,7 +28,7 @@ type figure struct {
 	recording string
 }
 
-// figures are those of a recording, at most one for each threshold of each cause.
+// figures returns at most one figure for each threshold of each cause.
 func (r *recording) figures() (all []figure) {
 	for _, k := range causes.Causes {
 		var lines []meter.Line
@@ -41,7 +41,7 @@ func (r *recording) figures() (all []figure) {
 		if len(lines) == 0 || !right && r.untold(k.ID) {
 			continue
 		}
-		if right && r.isSupported(k.ID) { // of several processes, the one that has it
+		if right && r.isSupported(k.ID) { // of several processes, the one with the cause
 			lines = slices.DeleteFunc(lines, func(l meter.Line) bool { return !l.Supported })
 		}
 		for _, t := range k.Thresholds {
@@ -53,7 +53,8 @@ func (r *recording) figures() (all []figure) {
 	return all
 }
 
-// figureOf is the largest figure that was compared with a threshold, or that a verdict keeps; ok is false if nothing was compared.
+// figureOf returns the figure that a verdict keeps for a threshold, else the largest that was compared with it; ok is false if none
+// was compared.
 func figureOf(lines []meter.Line, t check.Threshold) (v float64, ok bool) {
 	v = math.NaN()
 	for _, l := range lines {
@@ -71,7 +72,7 @@ func figureOf(lines []meter.Line, t check.Threshold) (v float64, ok bool) {
 		if most == nil {
 			continue
 		}
-		// A check may scale a threshold before it compares.
+		// A check may scale a threshold before it compares: scale the figure back.
 		if f := *most * t.Value / x.Value; math.IsNaN(v) || (f > v) != isBelow(t) {
 			v = f
 		}
@@ -79,13 +80,13 @@ func figureOf(lines []meter.Line, t check.Threshold) (v float64, ok bool) {
 	return v, ok
 }
 
-// isBelow says whether a threshold is one to stay below: then the least figure of several tells.
+// isBelow says whether a cause needs a figure below the threshold, so that the least of several figures decides.
 func isBelow(t check.Threshold) bool {
 	return strings.Contains(t.Name, "below which") || strings.Contains(t.Name, "up to which")
 }
 
-// measure returns the margins of all thresholds.
-func measure(all []*recording, comparable map[string]bool) *causes.Margins {
+// measureMargins returns the margins of all thresholds.
+func measureMargins(all []*recording, comparable map[string]bool) *causes.Margins {
 	m := &causes.Margins{Recordings: len(all), Computed: []string{}}
 	type key struct{ cause, name string }
 	of := make(map[key][]figure)

@@ -22,17 +22,17 @@ type recording struct {
 	name string
 	// sick are the causes of which one is the answer; none: it is healthy.
 	sick []string
-	// untold says of a cause that the answer tells nothing of it.
+	// untold says whether the answer leaves open if a cause is there.
 	untold func(cause string) bool
 	lines  []meter.Line
 }
 
-// judge asks the instrumented binary.
+// judge runs the instrumented binary, which writes down what it compares with thresholds.
 type judge struct {
 	binary, work string
 }
 
-// run runs a command and returns what was compared, by the arguments of the processes that compared.
+// run runs a command and returns its output and what each of its processes compared.
 func (j *judge) run(ctx context.Context, name string, args ...string) (out []byte, files []compared, err error) {
 	dir, err := os.MkdirTemp(j.work, "compared-")
 	if err != nil {
@@ -44,7 +44,7 @@ func (j *judge) run(ctx context.Context, name string, args ...string) (out []byt
 	cmd.Env, cmd.Stderr = append(os.Environ(), meter.Env+"="+dir), &said
 	out, err = cmd.Output()
 	var exit *exec.ExitError
-	if err != nil && !(errors.As(err, &exit) && len(out) > 0) { // it says by its code what was found, or could not be read
+	if err != nil && !(errors.As(err, &exit) && len(out) > 0) { // its exit code tells findings and unreadable files
 		return nil, nil, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
 	files, err = readCompared(dir)
@@ -102,7 +102,7 @@ func (j *judge) diagnose(ctx context.Context, r *recording, files []string) erro
 	return err
 }
 
-// judgeFixtures judges the recordings of causes, whose folders tell the answer. They do not tell what may be found beside it.
+// judgeFixtures judges the recordings of causes. The folder of a recording names its cause; other causes may be there too.
 func (j *judge) judgeFixtures(ctx context.Context, dir string) (all []*recording, err error) {
 	folders, err := filepath.Glob(filepath.Join(dir, "*", "*"))
 	if err != nil {
@@ -134,7 +134,8 @@ func (r *recording) isSupported(cause string) bool {
 	return slices.ContainsFunc(r.lines, func(l meter.Line) bool { return l.Cause == cause && l.Supported })
 }
 
-// chooseAnswer takes those that were found of several answers that are right, or the first if none was. Nothing is known of the others.
+// chooseAnswer keeps of several right answers those that were found, or the first if none was found. Whether the others are there
+// is then unknown.
 func (r *recording) chooseAnswer() {
 	if len(r.sick) < 2 {
 		return
@@ -157,7 +158,7 @@ func filesIn(dir, but string) (names []string, err error) {
 	return names, err
 }
 
-// judgeCases judges files that people posted. A case says which causes are right and which are wrong, and nothing of others.
+// judgeCases judges files that people posted. A case lists right causes and wrong ones; whether others are there is unknown.
 func (j *judge) judgeCases(ctx context.Context, dir string) (all []*recording, err error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*", "case.json"))
 	if err != nil {
@@ -194,7 +195,7 @@ func (j *judge) judgeCases(ctx context.Context, dir string) (all []*recording, e
 	return all, nil
 }
 
-// judgeKept lets dev/accuracy judge again what it kept, with today's answers.
+// judgeKept lets dev/accuracy judge the recordings that it kept, by today's known answers.
 func (j *judge) judgeKept(ctx context.Context, dir string) (all []*recording, err error) {
 	lab, err := answersOf(dir)
 	if err != nil {
@@ -252,7 +253,7 @@ func fileStem(service string, run int) string {
 	return name
 }
 
-// answersOf is the folder of services that captures in a folder are of.
+// answersOf returns the folder of the services that the captures in a folder were made of.
 func answersOf(dir string) (string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {

@@ -61,7 +61,7 @@ func TestInstrument(t *testing.T) {
 
 // TestApply checks that what is put in last at an end encloses what was put in before.
 func TestApply(t *testing.T) {
-	got := apply("if a < b && c {", []edit{{3, "f(", false}, {8, ", 1)", true}, {3, "f(", false}, {8, ", 2)", true}})
+	got := applyEdits("if a < b && c {", []edit{{3, "f(", false}, {8, ", 1)", true}, {3, "f(", false}, {8, ", 2)", true}})
 	if want := "if f(f(a < b, 1), 2) && c {"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -111,7 +111,7 @@ func TestMeasure(t *testing.T) {
 		{name: "sick", sick: []string{k.ID}, untold: func(string) bool { return false }, lines: []meter.Line{of(k.ID, .1, false), of(k.ID, .6, true)}},
 		{name: "other", sick: []string{"go.forced-gc"}, untold: func(cause string) bool { return cause == "linux.swap" }, lines: []meter.Line{of(k.ID, .24, false), of("linux.swap", .9, true)}},
 	}
-	m := measure(all, map[string]bool{check.Material.Name: true})
+	m := measureMargins(all, map[string]bool{check.Material.Name: true})
 	if m.Recordings != 2 || m.Sick != 2 || len(m.Margins) != 2 || m.Margins[1].Cause != k.ID {
 		t.Fatalf("%+v", m)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
-	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Thresholds for bursts: how many there are, how many slow requests begin in each, which part of the time lies between them, the
@@ -80,7 +79,7 @@ func findBursts(b *evidence.Bundle, l *ledger.Ledger) *Bursts {
 	}
 	every := float64(stats.QuantileOf(slices.Clone(distances), .5))
 	if !slices.ContainsFunc(distances, func(d int64) bool { return float64(d) < (1-evenDistance)*every || float64(d) > (1+evenDistance)*every }) {
-		out.EveryS = check.Number(every / 1e9)
+		out.EveryS = stats.FiniteOrNil(every / 1e9)
 	}
 	return out
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// mechanismOf is what the slow time goes into that a cause is about.
+// mechanismOf is the mechanism of the slow time that a cause is about.
 var mechanismOf = map[string]ledger.Mechanism{
 	"service.accept-queue": ledger.Queued, "service.dependency-slow": ledger.Dependency, "service.pool-exhausted": ledger.Pool, "service.own-work": ledger.Own,
 	"go.lock-contention": ledger.Lock, "jvm.lock-contention": ledger.Lock, "dotnet.lock-contention": ledger.Lock,
@@ -44,7 +44,7 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 		if e.SlowMs < 0 {
 			say("%s has %g ms of slow time", e.Mechanism, e.SlowMs)
 		}
-		if !within(&e.SlowMs, e.Low, e.High) {
+		if !isWithinRange(&e.SlowMs, e.Low, e.High) {
 			say("%s has %g ms of slow time, which is not between %g and %g", e.Mechanism, e.SlowMs, *e.Low, *e.High)
 		}
 	}
@@ -55,16 +55,16 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 		if v.Saves != nil && v.Saves.Value > 1.001*r.SlowTotalMs && r.SlowTotalMs > 0 && d.RankedBy == "request_time" {
 			say("%s accounts for %g ms of %g ms slow time", v.Cause, v.Saves.Value, r.SlowTotalMs)
 		}
-		if v.Saves != nil && !within(&v.Saves.Value, v.Saves.Low, v.Saves.High) {
+		if v.Saves != nil && !isWithinRange(&v.Saves.Value, v.Saves.Low, v.Saves.High) {
 			say("%s accounts for %g ms, which is not between %g and %g", v.Cause, v.Saves.Value, *v.Saves.Low, *v.Saves.High)
 		}
 		for _, p := range v.Prediction {
-			if !within(p.Then, p.Low, p.High) {
+			if !isWithinRange(p.Then, p.Low, p.High) {
 				say("%s predicts a %s of %g, which is not between %g and %g", v.Cause, p.Metric, *p.Then, *p.Low, *p.High)
 			}
 		}
-		if share := d.shareIn(v.Subject, about(v.Cause)); v.Verdict == check.RuledOut && share >= check.WorthTelling.Value && denies(v.Summary, share) {
-			say("%s is ruled out as %q, and %s has %.3g of the slow time", v.Cause, v.Summary, about(v.Cause), share)
+		if share := d.shareIn(v.Subject, deniedMechanism(v.Cause)); v.Verdict == check.RuledOut && share >= check.WorthTelling.Value && deniesShare(v.Summary, share) {
+			say("%s is ruled out as %q, and %s has %.3g of the slow time", v.Cause, v.Summary, deniedMechanism(v.Cause), share)
 		}
 		m, ok := mechanismOf[v.Cause]
 		if ok && d.Outcome != Found && v.Verdict == check.RuledOut && unwellSlow(r) && by[m.String()] >= check.Material.Value*r.SlowTotalMs {
@@ -74,8 +74,8 @@ func (d *Diagnosis) Contradictions() (wrong []string) {
 	return wrong
 }
 
-// within says whether a figure lies in its range, as far as both are known; half a percent apart is rounding of quantiles.
-func within(v, low, high *float64) bool {
+// isWithinRange says whether a figure lies in its range, as far as both are known; half a percent apart is rounding of quantiles.
+func isWithinRange(v, low, high *float64) bool {
 	if v == nil || low == nil || high == nil {
 		return true
 	}
@@ -100,8 +100,8 @@ func (d *Diagnosis) shareIn(subject, mechanism string) float64 {
 	return of / all
 }
 
-// about returns the mechanism that a cause's ruled-out sentence speaks of, as in JSON; "" for none.
-func about(cause string) string {
+// deniedMechanism returns the mechanism that a cause's ruled-out sentence speaks of, as in JSON; "" for none.
+func deniedMechanism(cause string) string {
 	if cause == "linux.futex" {
 		return ledger.Lock.String()
 	}
@@ -112,20 +112,20 @@ func about(cause string) string {
 }
 
 var (
-	// saysNone is how a sentence says that no slow time is of a kind.
+	// saysNone matches a sentence that denies any slow time of a kind.
 	saysNone = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^no slow request (waited for (locks|pools)|spent time on waiting for locks)|^none of the slow time is (own work|waiting for locks)`)
 	})
-	// saysShare is how a sentence says which share of the slow time is of a kind.
+	// saysShare matches a sentence that gives the share of the slow time of a kind.
 	saysShare = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^slow requests waited [\d.,]+ \S+ for (locks|pools), |^[\d.]+ % of slow time is (waiting for|own work)`)
 	})
-	// ofSlow are the shares in it.
+	// ofSlow matches a share in such a sentence.
 	ofSlow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) % of slow time`) })
 )
 
-// denies says whether a sentence speaks of far less slow time than the ledger has.
-func denies(sentence string, share float64) bool {
+// deniesShare says whether a sentence speaks of far less slow time than the ledger has.
+func deniesShare(sentence string, share float64) bool {
 	if saysNone().MatchString(sentence) {
 		return true
 	}
@@ -140,7 +140,7 @@ func denies(sentence string, share float64) bool {
 	return said < share-check.WorthTelling.Value
 }
 
-// unwellSlow says whether so many requests are slow, and by so much, that the service is not well.
+// unwellSlow says whether requests are slow enough, and enough of them, for the service to count as unwell.
 func unwellSlow(r *Requests) bool {
 	felt := r.SlowRule == ledger.RuleSLO || r.P99Ms != nil && *r.P99Ms >= check.Noticeable.Duration().Seconds()*1e3
 	return felt && r.LedgerCount >= ledger.MinRequests && float64(r.Slow) > unwellRequests*float64(r.LedgerCount)

@@ -4,12 +4,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // TestContradictions: each kind of contradiction is found, and what only looks like one is not.
 func TestContradictions(t *testing.T) {
-	num := check.Number
+	num := stats.FiniteOrNil
 	d := func(change func(*Diagnosis)) []string {
 		x := &Diagnosis{Outcome: NothingFound, RankedBy: "request_time",
 			Requests: &Requests{Count: 10, LedgerCount: 10, Slow: 2, SlowTotalMs: 100, P50Ms: num(1), P99Ms: num(60), P999Ms: num(60), SlowThresholdMs: num(30), Source: "log", LedgerSource: "trace"},

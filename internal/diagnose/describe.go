@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
-	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // describeRequests fills in the figures of the requests and the entries of the ledger.
@@ -20,13 +20,13 @@ func (r *run) describeRequests() {
 		return
 	}
 	r.d.RankedBy = "request_time"
-	// The figures of one service head the report; slow time is that of all.
+	// The report begins with the figures of one service; slow time is that of all services.
 	top := mainLedger(ledgers)
 	q := top.Requests
 	out := &Requests{
 		Source:          r.b.Artifacts[q.Source].Name,
 		LedgerSource:    r.b.Artifacts[top.Source].Name,
-		SlowThresholdMs: check.Number(float64(top.Threshold) / 1e6),
+		SlowThresholdMs: stats.FiniteOrNil(float64(top.Threshold) / 1e6),
 		SlowRule:        top.Rule,
 		P50Ms:           msOrNil(q.P50),
 		P99Ms:           msOrNil(q.P99),
@@ -36,7 +36,7 @@ func (r *run) describeRequests() {
 		out.SlowThresholdMs = nil
 	}
 	if q.Rate > 0 {
-		out.Rate = check.Number(q.Rate)
+		out.Rate = stats.FiniteOrNil(q.Rate)
 	}
 	timedOut := 0
 	for _, l := range ledgers {
@@ -63,7 +63,7 @@ func (r *run) describeRequests() {
 	if out.Outside > 0 {
 		r.b.Warnf(evidence.NewOrigin(top.Source, 0), "%s of %s happened outside the traced time, so the causes found may not explain them: record again while it is slow, or for longer", units.Plural(out.Outside, "slow request"), r.b.Artifacts[q.Source].Name)
 	}
-	if failed := out.Failed - timedOut; 10*failed > out.Count { // who timed out was slow
+	if failed := out.Failed - timedOut; 10*failed > out.Count { // timed-out requests are slow already
 		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: failing may make them slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
 	}
 	for _, l := range ledgers {
@@ -73,7 +73,7 @@ func (r *run) describeRequests() {
 	r.d.Requests = out
 }
 
-// leastApart (ns) is what clocks differ by at least to be told.
+// leastApart is the least difference of clocks that is reported, ns.
 const leastApart = 20e6
 
 // joinedOf returns how many requests of a ledger were found in several sources.
@@ -85,7 +85,7 @@ func (r *run) joinedOf(l *ledger.Ledger) (out []Joined) {
 		x := Joined{Subject: r.name[l.Subject], Source: r.b.Artifacts[j.Traces[0]].Name, From: j.Inner.String(), Count: j.Traced, Found: j.Matched,
 			In: r.b.Artifacts[j.Rows].Name, InFrom: j.Side.String(), Among: j.All, ByID: j.Keyed}
 		if j.Behind >= leastApart || j.Behind <= -leastApart {
-			x.Behind = check.Number(float64(j.Behind) / 1e6)
+			x.Behind = stats.FiniteOrNil(float64(j.Behind) / 1e6)
 		}
 		out = append(out, x)
 	}
@@ -96,7 +96,7 @@ func msOrNil(ns int64) *float64 {
 	if ns == 0 {
 		return nil
 	}
-	return check.Number(float64(ns) / 1e6)
+	return stats.FiniteOrNil(float64(ns) / 1e6)
 }
 
 func (r *run) newEntry(l *ledger.Ledger, e ledger.Entry) Entry {
@@ -104,7 +104,7 @@ func (r *run) newEntry(l *ledger.Ledger, e ledger.Entry) Entry {
 	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, wait), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
-		out.Low, out.High = check.Number(e.Interval.Low/1e6), check.Number(e.Interval.High/1e6)
+		out.Low, out.High = stats.FiniteOrNil(e.Interval.Low/1e6), stats.FiniteOrNil(e.Interval.High/1e6)
 		out.Basis = &e.Basis
 	}
 	return out
@@ -116,14 +116,14 @@ func (r *run) describeEvidence() {
 	d := r.d
 	if from, until := r.b.Window(); until > 0 {
 		d.Window.Start, d.Window.End = utcTime(from), utcTime(until)
-		d.Window.Duration = check.Number(float64(until-from) / 1e9)
+		d.Window.Duration = stats.FiniteOrNil(float64(until-from) / 1e9)
 	} else {
 		var longest int64
 		for _, c := range r.b.Coverage {
 			longest = max(longest, c.Until-c.From)
 		}
 		if longest > 0 {
-			d.Window.Duration = check.Number(float64(longest) / 1e9)
+			d.Window.Duration = stats.FiniteOrNil(float64(longest) / 1e9)
 		}
 	}
 	d.Loads = []Load{}
@@ -222,7 +222,7 @@ func (r *run) newLoad(l evidence.LoadResult) Load {
 		out.LatencyFrom = "send"
 	}
 	if l.Rate > 0 {
-		out.Rate = check.Number(l.Rate)
+		out.Rate = stats.FiniteOrNil(l.Rate)
 	}
 	for _, q := range l.Quantiles {
 		switch q.Q {

@@ -52,7 +52,7 @@ type Diagnosis struct {
 	Warnings   []Warning    `json:"warnings"`
 	NotSeen    []NotSeen    `json:"not_seen"`
 	Sources    []Source     `json:"sources"`
-	// Dashboard shows the same time in Grafana; left out where nobody said where that is.
+	// Dashboard shows the same time in Grafana; left out if its address is not given.
 	Dashboard string `json:"dashboard,omitempty"`
 
 	kept *kept

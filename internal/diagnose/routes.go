@@ -8,7 +8,6 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
-	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Route is what is known of the requests of one route, with the mechanism of most of its slow time.
@@ -46,7 +45,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 		q := &r.b.Requests
 		took, of := l.LatenciesByRoute(), make(map[evidence.NameID]*Route)
 		for route := range took {
-			of[route] = &Route{Route: r.b.Names.Text(route), Subject: r.name[l.Subject], LimitMs: check.Number(float64(l.LimitOf(route)) / 1e6)}
+			of[route] = &Route{Route: r.b.Names.Text(route), Subject: r.name[l.Subject], LimitMs: stats.FiniteOrNil(float64(l.LimitOf(route)) / 1e6)}
 			named = named || of[route].Route != ""
 		}
 		for _, i := range l.Slow {
@@ -77,7 +76,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 				x.P99Ms = msOrNil(stats.QuantileOf(ns, .99))
 			}
 			if l.To > l.From {
-				x.Rate = check.Number(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
+				x.Rate = stats.FiniteOrNil(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
 			}
 			x.setMainMechanism(spent[route], lane)
 			out = append(out, *x)
@@ -108,5 +107,5 @@ func (x *Route) setMainMechanism(c *ledger.Charges, lane string) {
 		return
 	}
 	m := ledger.Mechanism(most)
-	x.Mechanism, x.Title, x.Share = m.String(), m.TitleOf(lane), check.Number(float64(c[most])/float64(sum))
+	x.Mechanism, x.Title, x.Share = m.String(), m.TitleOf(lane), stats.FiniteOrNil(float64(c[most])/float64(sum))
 }

@@ -21,7 +21,6 @@ func blocks(options) (http.HandlerFunc, error) {
 		var all sync.WaitGroup
 		failed := make([]error, parts)
 		for i := 0; i < parts; i++ {
-			i := i
 			all.Add(1)
 			go func() {
 				defer all.Done()

@@ -34,6 +34,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/collect/load"
+	"github.com/unstall/unstall/lab"
 	"github.com/unstall/unstall/lab/build"
 	"github.com/unstall/unstall/lab/dotnet-starvation/app"
 	"github.com/unstall/unstall/lab/process"
@@ -162,7 +163,7 @@ type result struct {
 // measureRun makes load for d, or for as long as the tool records the service for d into a file.
 func (b bench) measureRun(ctx context.Context, d time.Duration, tool, record string) (r result, err error) {
 	var c *exec.Cmd
-	from, began := cpuSeconds(b.pid), time.Now()
+	from, began := lab.CPUSeconds(b.pid), time.Now()
 	if tool != "" {
 		_ = os.Remove(record) // of an earlier run
 		c = exec.CommandContext(ctx, tool, "record", strconv.Itoa(b.pid), "--for", d.String(), "--capture", record)
@@ -181,25 +182,13 @@ func (b bench) measureRun(ctx context.Context, d time.Duration, tool, record str
 	if err != nil {
 		return r, err
 	}
-	used := cpuSeconds(b.pid) - from
+	used := lab.CPUSeconds(b.pid) - from
 	if all.Errors > 0 || all.Completed == 0 {
 		return r, fmt.Errorf("%d of %d requests failed", all.Errors, all.Sent)
 	}
 	r.perRequest, r.cores = used/float64(all.Completed), used/time.Since(began).Seconds()
 	r.p50, r.p99, r.answered = *all.Latency.P50, *all.Latency.P99, float64(all.Completed)/all.Duration
 	return r, nil
-}
-
-// cpuSeconds returns the CPU time of a process, s.
-func cpuSeconds(pid int) float64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	field := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	var ticks float64
-	for _, f := range field[11:13] { // utime, stime
-		n, _ := strconv.ParseFloat(f, 64)
-		ticks += n
-	}
-	return ticks / 100 // USER_HZ
 }
 
 // printCosts prints the costs of recording on a runtime.

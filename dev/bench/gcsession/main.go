@@ -21,7 +21,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -129,7 +128,7 @@ func measureOnce(ctx context.Context, plan load.Plan, client *ipc.Client, pid in
 			}
 		}()
 	}
-	before := cpuSeconds(pid)
+	before := lab.CPUSeconds(pid)
 	r, err := load.Run(ctx, plan, nil)
 	if err != nil {
 		return nil, 0, err
@@ -137,19 +136,7 @@ func measureOnce(ctx context.Context, plan load.Plan, client *ipc.Client, pid in
 	if r.Errors > 0 || r.Completed == 0 {
 		return nil, 0, fmt.Errorf("%d of %d requests failed", r.Errors, r.Sent)
 	}
-	return r, cpuSeconds(pid) - before, nil
-}
-
-// cpuSeconds returns the CPU time of a process, s.
-func cpuSeconds(pid int) float64 {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	field := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-	var ticks float64
-	for _, f := range field[11:13] { // utime, stime
-		n, _ := strconv.ParseFloat(f, 64)
-		ticks += n
-	}
-	return ticks / 100 // USER_HZ
+	return r, lab.CPUSeconds(pid) - before, nil
 }
 
 func printRatio(what string, v [2][]float64) {

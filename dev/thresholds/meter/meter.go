@@ -101,7 +101,7 @@ func Compare(holds bool, name string, value float64, gap func(value float64) flo
 	x := stack[len(stack)-1].of(name, value)
 	x.Times++
 	x.Held = x.Held || holds
-	if known(figure) {
+	if isFinite(figure) {
 		x.note(figure)
 	}
 	return holds
@@ -114,7 +114,7 @@ const tolerance = 1e-6
 func Even(value float64, gap func(float64) float64) float64 {
 	one, two, four := gap(value), gap(2*value), gap(4*value)
 	bound := tolerance * (1 + max(math.Abs(one), math.Abs(two), math.Abs(four)))
-	if value == 0 || !known(one) || !known(two) || !known(four) || one == two {
+	if value == 0 || !isFinite(one) || !isFinite(two) || !isFinite(four) || one == two {
 		return math.NaN()
 	}
 	if slope := (two - one) / value; math.Abs(four-(one+3*value*slope)) <= bound {
@@ -127,7 +127,7 @@ func Even(value float64, gap func(float64) float64) float64 {
 	return math.NaN()
 }
 
-func known(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Weighed notes a figure that a verdict keeps for --why.
 func Weighed(name string, value, figure float64) {
@@ -139,7 +139,7 @@ func Weighed(name string, value, figure float64) {
 	x := stack[len(stack)-1].of(name, value)
 	x.Times++
 	x.Held = x.Held || figure >= value
-	if known(figure) {
+	if isFinite(figure) {
 		x.Weighed = &figure
 	}
 }
@@ -147,7 +147,7 @@ func Weighed(name string, value, figure float64) {
 // Asked returns judge with what it compares written down.
 func Asked[C any, V interface{ Supported() bool }](cause string, judge func(C) V) func(C) V {
 	return func(c C) (v V) {
-		defer begin()(cause, func() bool { return v.Supported() })
+		defer beginRecord()(cause, func() bool { return v.Supported() })
 		v = judge(c)
 		return v
 	}
@@ -156,13 +156,13 @@ func Asked[C any, V interface{ Supported() bool }](cause string, judge func(C) V
 // AskedHost is [Asked] for a check of a host alone.
 func AskedHost[C any, V interface{ Supported() bool }](cause string, judge func(C) (V, bool)) func(C) (V, bool) {
 	return func(c C) (v V, ok bool) {
-		defer begin()(cause, func() bool { return ok && v.Supported() })
+		defer beginRecord()(cause, func() bool { return ok && v.Supported() })
 		v, ok = judge(c)
 		return v, ok
 	}
 }
 
-func begin() (end func(cause string, supported func() bool)) {
+func beginRecord() (end func(cause string, supported func() bool)) {
 	mu.Lock()
 	defer mu.Unlock()
 	stack = append(stack, recorder{})
@@ -171,11 +171,11 @@ func begin() (end func(cause string, supported func() bool)) {
 		defer mu.Unlock()
 		r := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		write(Line{Cause: cause, Supported: supported(), Compared: r})
+		appendLine(Line{Cause: cause, Supported: supported(), Compared: r})
 	}
 }
 
-// Once notes what is compared while something is read once, for whoever reads it first.
+// Once notes what is compared while something is read once, for the check that reads it first.
 func Once[T any](of any, key reflect.Type, read func() T) T {
 	mu.Lock()
 	stack = append(stack, recorder{})
@@ -201,8 +201,8 @@ func Again(of any, key reflect.Type) {
 	}
 }
 
-// write appends a line to this process's file. It panics if it cannot: a lost figure would be a wrong margin.
-func write(x Line) {
+// appendLine appends a line to this process's file. It panics if it cannot: a lost figure would be a wrong margin.
+func appendLine(x Line) {
 	dir := os.Getenv(Env)
 	if dir == "" {
 		return

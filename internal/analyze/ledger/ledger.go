@@ -31,7 +31,7 @@ const (
 	MethodSpan    = "span" // a duration that the requests' own source gives
 	MethodReplay  = "replay"
 	MethodShare   = "share"
-	MethodBacklog = "backlog" // from the answers of busy processors; only for counterfactual figures ([Spared])
+	MethodBacklog = "backlog" // from the answers of busy processors; only for counterfactual figures ([Savings])
 	MethodSample  = "sample"  // from similar requests that were traced; these were not
 	MethodSampled = "sampled" // from sampled states: each look stands for the time around it
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// Replay is the result of running a ledger's requests through a queue with the pauses and without (package predict). The
+// Replay is the result of running a ledger's requests through a queue with the pauses and without (package queue). The
 // time that pauses stop requests directly is seen. The later wait behind a pause's backlog is not seen; a replay can say
 // how much of it would not have been. It splits only time without a state:
 //

@@ -46,8 +46,8 @@ type AllocationType struct {
 	Bytes, Large, Count float64
 }
 
-// asked are what may be asked of who allocates.
-var asked = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
+// allocationCovers are the coverages that a recording of allocations may have.
+var allocationCovers = []string{evidence.CoverAllocation, evidence.CoverDeaths, evidence.CoverClasses}
 
 // StackReader tells what a stack of a runtime's threads shows, and the program's name.
 type StackReader func(of threadstack.Stack, entry string) threadstack.View
@@ -56,7 +56,7 @@ type StackReader func(of threadstack.Stack, entry string) threadstack.View
 func ReadAllocations(b *evidence.Bundle, subject evidence.SubjectID, read StackReader) *Allocations {
 	a := &Allocations{}
 	var watched Spans
-	for _, kind := range asked {
+	for _, kind := range allocationCovers {
 		for _, c := range b.Covered(subject, kind) {
 			if a.Origin == 0 {
 				a.Origin = c.Origin

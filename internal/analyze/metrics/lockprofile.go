@@ -8,7 +8,7 @@ type LockProfile struct {
 	Waited      int64 // ns since the process's start
 	LongestWait int64 // ns of Waited, at the place with most
 	LongestSite evidence.StackID
-	Origin      evidence.Origin // of There
+	Origin      evidence.Origin // of LongestWait
 }
 
 // LockProfileOf reads the last profile of each kind of a process; false without any wait.

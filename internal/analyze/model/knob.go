@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Knob is a name that may stand in --set: what a process is told, or what else may change.
+// Knob is a name that --set takes: a setting of the process, or something else that may change, such as its load.
 type Knob struct {
 	Name    string
-	Example string // of a value; "": it has none
-	Load    bool   // not what the process is told, but what it has to do
-	Sets    string // the knob that it is another name of; "": it is its own
-	// Parse reads a value; nil where there is none.
+	Example string // of a value; "": the knob has no value
+	Load    bool   // it changes what the process has to do, not a setting of the process
+	Sets    string // the knob for which it is another name; ""
+	// Parse reads a value; nil if the knob has none.
 	Parse func(text string) (float64, error)
 }
 
-// as it is written in --set.
+// String returns the knob with an example of a value, as --set takes it: "GOGC=200".
 func (k Knob) String() string {
 	if k.Example == "" {
 		return k.Name
@@ -26,25 +26,25 @@ func (k Knob) String() string {
 	return k.Name + "=" + k.Example
 }
 
-// Wanted is one situation that is asked for: values of knobs. What has none stays as it is.
+// Wanted is one situation to predict: values of knobs. Knobs without a value stay as recorded.
 type Wanted struct {
-	Text   string // as it was asked
-	Model  *Model // whose knobs these are; nil: none is turned
+	Text   string // as typed
+	Model  *Model // the model with these knobs; nil: no knob has a value
 	values map[string]float64
 }
 
-// Value is that of a knob; false: it stays as it is.
+// Value returns the value of a knob; false: it stays as recorded.
 func (w Wanted) Value(knob string) (v float64, ok bool) {
 	v, ok = w.values[knob]
 	return v, ok
 }
 
-// Has says whether any of the knobs is turned.
+// Has says whether any of the knobs has a value.
 func (w Wanted) Has(knobs ...string) bool {
 	return slices.ContainsFunc(knobs, func(k string) bool { _, ok := w.values[k]; return ok })
 }
 
-// Or is the value of a knob, and v where it stays as it is.
+// Or returns the value of a knob, v if it has none.
 func (w Wanted) Or(knob string, v float64) float64 {
 	if x, ok := w.values[knob]; ok {
 		return x
@@ -52,7 +52,7 @@ func (w Wanted) Or(knob string, v float64) float64 {
 	return v
 }
 
-// With is the situation with one more knob turned.
+// With returns the situation with a value for one more knob.
 func (w Wanted) With(knob string, v float64) Wanted {
 	w.values = maps.Clone(w.values)
 	if w.values == nil {
@@ -65,9 +65,8 @@ func (w Wanted) With(knob string, v float64) Wanted {
 // mostRows bounds a question: each row is a simulation of up to some seconds.
 const mostRows = 100
 
-// ParseSets reads what is asked for: each text is NAME=VALUE, or several of them with
-// spaces between, which then are one row. Of names given alone, values of the same
-// name are rows of their own, and values of different names go together.
+// ParseSets reads the texts of --set and returns the rows to predict. A text with several NAME=VALUE, with spaces between, is one row.
+// Texts with one each are combined: every value of a name with every value of the other names.
 func ParseSets(models []*Model, texts []string) ([]Wanted, error) {
 	rows := []Wanted{}
 	var of *Model

@@ -10,12 +10,10 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// What the kernel recorded of a process's threads (internal/format/kernelstacks) says more of the looks at
-// their system calls: the function of the program that is there, where the look itself found none, as
-// of Go's and of what was compiled at run time; of one that runs, where; of a page fault, which file it
-// reads; and that one which seems to run makes room in memory. A wait that was recorded covers
-// the looks at its thread meanwhile. Others have the function in which nearly all waits in the same call
-// were, by what they took together.
+// kernelDetail adds to looks at threads what the kernel recorded of these threads (internal/format/kernelstacks): the function of the
+// program in a system call, if the look has none (Go, code compiled at run time); where a running thread runs; which file a page fault
+// reads; and that a thread which seems to run compacts or reclaims memory. A recorded wait covers the looks at its thread during it. A
+// look that none covers gets the function in which nearly all waits in the same call were, weighted by their time.
 type kernelDetail struct {
 	b     *evidence.Bundle
 	waits map[laneOf][]int // rows of intervals, by start
@@ -43,12 +41,12 @@ type detailed struct {
 }
 
 const (
-	lookTakes   = int64(5e6) // ns: so long after a look began its last thread is looked at
+	lookTakes   = int64(5e6) // ns from the beginning of a look until its last thread is read
 	nearlyAll   = .8         // of the time of waits in a call
-	mostSkipped = 64         // waits of one thread that are looked through for the one of a look
+	mostSkipped = 64         // waits of one thread that are searched for the one that covers a look
 )
 
-// addKernelDetail adds what the kernel recorded to the looks that rows are.
+// addKernelDetail adds what the kernel recorded to looks; rows are their samples.
 func addKernelDetail(b *evidence.Bundle, rows []int) {
 	d := &kernelDetail{b: b, waits: make(map[laneOf][]int), runs: make(map[laneOf][]int), most: make(map[callOf]map[evidence.StackID]int64),
 		calls: make(map[evidence.StackID]string), usuals: make(map[callOf]evidence.StackID), files: make(map[evidence.SubjectID]evidence.NameID), made: make(map[detailed]evidence.StackID)}
@@ -56,7 +54,7 @@ func addKernelDetail(b *evidence.Bundle, rows []int) {
 		return
 	}
 	x := &b.Samples
-	x.Stack = slices.Clone(x.Stack) // what was read stays as it was
+	x.Stack = slices.Clone(x.Stack) // the bundle that was read shares the column
 	for _, i := range rows {
 		x.Stack[i] = d.detailedStack(x.Subject[i], x.Lane[i], x.Time[i], x.Stack[i])
 	}
@@ -95,7 +93,7 @@ func (d *kernelDetail) indexBundle() bool {
 	return len(d.waits)+len(d.runs)+len(d.most) > 0
 }
 
-// detailedStack returns the stack of a look with what is known of it.
+// detailedStack returns the stack of a look with what the kernel recorded added.
 func (d *kernelDetail) detailedStack(s evidence.SubjectID, lane evidence.LaneID, at int64, stack evidence.StackID) evidence.StackID {
 	seen := threadstack.Of(d.b, stack)
 	call, on := nativeCall(&seen)
@@ -137,8 +135,7 @@ func (d *kernelDetail) detailedStack(s evidence.SubjectID, lane evidence.LaneID,
 	return d.extendStack(add)
 }
 
-// wasReady says whether a thread waited for a processor at the moment of a look: to that it seems
-// to run.
+// wasReady says whether a thread waited for a processor at the moment of a look, which shows such a thread as running.
 func (d *kernelDetail) wasReady(k laneOf, at int64) bool {
 	v, rows := &d.b.Intervals, d.waits[k]
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at })
@@ -151,8 +148,8 @@ func (d *kernelDetail) wasReady(k laneOf, at int64) bool {
 	return false
 }
 
-// isForkCopy says whether a stack is of a fork that copies the process's memory map: it takes as
-// long as the process is large, and is no more the program's own work than a wait is.
+// isForkCopy says whether a stack is of a fork that copies the process's memory map. Its length depends on the process's size, so it
+// counts as a wait and not as the program's own work.
 func (d *kernelDetail) isForkCopy(stack evidence.StackID) bool {
 	return slices.ContainsFunc(d.b.Stacks.Frames(stack), func(f evidence.Frame) bool {
 		name, _, _ := strings.Cut(d.b.Names.Text(f.Func), ".")
@@ -168,22 +165,20 @@ func (d *kernelDetail) findMaking(k laneOf, at int64) int {
 	})
 }
 
-// What a thread does in the kernel as it runs is no work of its own where it makes room in memory for
-// itself, and where it would wait the next moment: what a disk is asked for is prepared and taken back by
-// who waits for it.
+// Classes of kernel work of a running thread that are not its own work. In makes, it frees memory for itself. In waits, it prepares or
+// ends a request to a disk that it waits for.
 var (
 	makes = map[string]bool{evidence.KernelCompaction: true, evidence.KernelReclaim: true}
 	waits = map[string]bool{evidence.KernelDiskFault: true, evidence.KernelSwapIn: true, evidence.KernelFsync: true, evidence.KernelThrottled: true, evidence.KernelFileLock: true}
 )
 
-// findWait returns the wait in which a thread was looked at, -1 none that is known.
+// findWait returns the recorded wait of a call that covers a look at a thread, -1 if there is none.
 func (d *kernelDetail) findWait(k laneOf, at int64, call string) int {
 	v := &d.b.Intervals
 	return d.findInterval(k, at, func(i int) bool { return v.Stack[i] != 0 && sameCall(d.callOf(v.Stack[i]), call) })
 }
 
-// findInterval returns the first interval of a thread that covers a look and is the one asked for,
-// -1 none.
+// findInterval returns the first interval of a thread that covers a look and matches, -1 if there is none.
 func (d *kernelDetail) findInterval(k laneOf, at int64, match func(i int) bool) int {
 	v, rows := &d.b.Intervals, d.waits[k]
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at+lookTakes })
@@ -191,7 +186,7 @@ func (d *kernelDetail) findInterval(k laneOf, at int64, match func(i int) bool) 
 	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
 		n--
 		if i := rows[n]; v.End[i] >= at && match(i) {
-			best = i // those before begin earlier: the one that covers the look's beginning is the surest
+			best = i // earlier ones are better: the look's beginning is its best known time
 		}
 	}
 	return best
@@ -228,7 +223,7 @@ func (d *kernelDetail) usualStack(s evidence.SubjectID, call string) (found evid
 		for stack, ns := range stacks {
 			owner, _ := nativeOwner(functionsOf(d.b, stack))
 			if owner == "" {
-				continue // broken off: it says nothing
+				continue // the stack breaks off before the program's functions
 			}
 			all += ns
 			by[owner] += ns
@@ -245,8 +240,7 @@ func (d *kernelDetail) usualStack(s evidence.SubjectID, call string) (found evid
 	return 0
 }
 
-// usualFile is the file that nearly all of a process's page faults read which waits tell of; 0 if that are
-// several.
+// usualFile returns the file that nearly all recorded page faults of a process read, by their time; 0 if there are several.
 func (d *kernelDetail) usualFile(s evidence.SubjectID) (file evidence.NameID) {
 	if file, known := d.files[s]; known {
 		return file
@@ -274,7 +268,7 @@ func (d *kernelDetail) usualFile(s evidence.SubjectID) (file evidence.NameID) {
 	return file
 }
 
-// extendStack returns a look's stack with what is added.
+// extendStack returns the look's stack with the detail added.
 func (d *kernelDetail) extendStack(add detailed) evidence.StackID {
 	if add.with == 0 && add.file == 0 && add.call == "" && !add.ready {
 		return add.look
@@ -298,7 +292,7 @@ func (d *kernelDetail) extendStack(add detailed) evidence.StackID {
 	return id
 }
 
-// functionsOf are the program's functions on a stack with the kernel's, as looks have them.
+// functionsOf returns the program's functions of a stack that also has the kernel's, in the form that looks have.
 func functionsOf(b *evidence.Bundle, stack evidence.StackID) (out []string) {
 	for _, f := range b.Stacks.Frames(stack) {
 		file := b.Names.Text(f.File)
@@ -319,8 +313,8 @@ func hasOwner(b *evidence.Bundle, stack evidence.StackID) bool {
 	return owner != ""
 }
 
-// callOf is the system call whose function of the kernel is on a stack, as looks call it;
-// "page fault" where none is, but a fault's.
+// callOf returns the system call of a stack, by the kernel's functions on it and named as in looks; "page fault" if there is only the
+// function of a fault; "" if there is neither.
 func (d *kernelDetail) callOf(stack evidence.StackID) string {
 	call, known := d.calls[stack]
 	if known {
@@ -335,7 +329,7 @@ func (d *kernelDetail) callOf(stack evidence.StackID) string {
 			call = strings.TrimSuffix(sys, "64")
 			break
 		}
-		if sys, ok := strings.CutPrefix(name, "ksys_"); ok { // where its caller ends with it, that is not on the stack
+		if sys, ok := strings.CutPrefix(name, "ksys_"); ok { // a tail call leaves no frame of __x64_sys_…
 			call = strings.TrimSuffix(strings.TrimSuffix(sys, "64"), "_pgoff")
 			break
 		}
@@ -347,8 +341,8 @@ func (d *kernelDetail) callOf(stack evidence.StackID) string {
 	return call
 }
 
-// sameCall says whether a call of the kernel is the one of a look, whose name says more or less:
-// "futex mutex", "epoll_wait" of epoll_pwait2.
+// sameCall says whether a call by the kernel's name is that of a look, whose name may have more words ("futex mutex") or stand for
+// several calls ("epoll_wait" for epoll_pwait2).
 func sameCall(kernel, look string) bool {
 	first, _, _ := strings.Cut(look, " ")
 	if look == evidence.CallPageFault {

@@ -184,8 +184,8 @@ type Kept struct {
 	files map[string]map[evidence.NameID]bool // of each mechanism
 }
 
-// mostKept is how many files a process's waits of one kind may be on for them to be named: of more, as where each
-// request has one of its own, none is where to look.
+// mostKept is the largest number of files of one kind of wait that are named. If there are more, such as one for each request, no single
+// file is the reason.
 const mostKept = 4
 
 // NewKept looks at the waits of a process.

@@ -8,9 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
-// reasons are what it means that a thread waits in a function of the kernel, within a call on a file
-// or a page fault: by how the names begin, of Linux 4.14 to 6.18. Why a call took long is told
-// by nothing else: the call is the same whether its data was in memory or not.
+// reasons say why a thread waits, by the first letters of the kernel's function in which it waits during a call on a file or a page
+// fault (Linux 4.14 to 6.18). The call itself does not tell: it is the same whether its data was in memory or not.
 var reasons = []struct {
 	reason    string
 	functions []string
@@ -23,9 +22,8 @@ var reasons = []struct {
 	{"lock of the memory map", []string{"rwsem_down_", "mmap_read_lock", "lock_mm_and_find_vma", "vma_start_"}},
 }
 
-// nativeReason is why a call on a file takes long, or a page fault; "" not known, or said by the call. Class is the
-// mechanism of the kernel that this is, where it is one by itself.
-// In is the function of the kernel in which the thread waits.
+// nativeReason returns why a call on a file, or a page fault, takes long; "" if that is unknown or the call itself says it. class is the
+// kernel class that the wait is charged to, "" if the reason alone gives none. in is the kernel's function in which the thread waits.
 func nativeReason(call string, on evidence.Object, in string) (reason, class string) {
 	reason = reasonOf(in)
 	switch {
@@ -53,7 +51,7 @@ func nativeReason(call string, on evidence.Object, in string) (reason, class str
 	return "", ""
 }
 
-// reasonOf is what it means that a thread waits in a function of the kernel; "" not known.
+// reasonOf returns why a thread waits in a function of the kernel, "" if unknown.
 func reasonOf(in string) string {
 	for _, r := range reasons {
 		if slices.ContainsFunc(r.functions, func(f string) bool { return strings.HasPrefix(in, f) }) {
@@ -106,8 +104,7 @@ func isCompilerSuffix(suffix string) bool {
 	return suffix != "" && strings.Trim(suffix, "0123456789") == ""
 }
 
-// nativeRuntime says whether a function is of the C library or a language's runtime, and only
-// does for the program what this asked for.
+// nativeRuntime says whether a function is of the C library or of a language's runtime, which the program called.
 func nativeRuntime(name, in string) bool {
 	if file, _, ok := strings.Cut(name, "+0x"); ok && in == "" { // an address in a file without names
 		in = file
@@ -132,8 +129,8 @@ func nativeRuntime(name, in string) bool {
 	return false
 }
 
-// lockTakers are functions that take a lock, of C libraries, Rust's and CPython's: the words of
-// read-write locks, and of locks that a runtime makes of a mutex and a condition variable, do not tell.
+// lockTakers are functions of C libraries, Rust and CPython that take a lock. The futex of a read-write lock, or of a lock that a runtime
+// builds from a mutex and a condition variable, does not show that it is a lock.
 var lockTakers = []string{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_timed", "pthread_rwlock_clock", "pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock", "lll_lock_wait",
 	"RwLock::read_contended", "RwLock::write_contended", "Mutex::lock_contended", "RawMutex::lock_slow", "RawRwLock::lock_", "take_gil"}
 
@@ -141,7 +138,7 @@ var lockTakers = []string{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pth
 // its own that the copy must find free (sysdeps/nptl/fork.h, malloc/arena.c).
 var forking = []string{"__libc_fork", "__run_fork_handlers", "__run_prefork_handlers", "__malloc_fork_lock_parent"}
 
-// forks is what a thread is called to do that makes a copy of its process, in whatever part of it it is.
+// forks is the call of a thread in any part of a fork.
 const forks = evidence.KernelFork
 
 // starting are functions of C libraries that start a thread.
@@ -150,7 +147,7 @@ var starting = []string{"pthread_create", "allocate_stack", "allocate_thread_sta
 // joining are functions in which a thread waits for another to end, and then for the C library's lock of all stacks.
 var joining = []string{"pthread_join", "pthread_clockjoin", "Thread>::join"}
 
-// waitsWithin says whether a thread waits in one of these functions: before any of the program's own.
+// waitsWithin says whether a thread waits in one of these functions, called directly by the program or through runtimes.
 func waitsWithin(frames, functions []string) bool {
 	for _, f := range frames {
 		name, in := nativeFunction(f)
@@ -167,17 +164,17 @@ func waitsWithin(frames, functions []string) bool {
 	return false
 }
 
-// systemLibraries are what every program of a language has, by how their files begin.
+// systemLibraries are beginnings of the file names of libraries that come with a language or the system.
 var systemLibraries = []string{"libc.so", "libc-", "libpthread", "ld-linux", "ld-musl", "ld-2", "libm.so", "librt", "libdl", "libstdc++", "libc++", "libgcc_s", "libatomic", "libasan", "libtsan", "libjemalloc", "libtcmalloc", "libmimalloc", "liburing", "libaio"}
 
-// runtimePrefixes are how functions of languages' runtimes begin, as demangled; of Rust those of the
-// executors of asynchronous tasks, too.
+// runtimePrefixes are beginnings of demangled names of functions of languages' runtimes, for Rust also of its executors of asynchronous
+// tasks.
 var runtimePrefixes = []string{"std::", "core::", "alloc::", "__rust_", "rust_", "__gnu_cxx::", "__cxxabi", "operator new", "operator delete", "parking_lot", "lock_api::", "crossbeam", "tokio::", "mio::", "hyper::", "futures", "dyn core::", "impl core::",
 	"runtime.", "internal/", "syscall.", "sync.", "os.(*File)", "os.file", "internal/poll", "golang.org/x/sys/",
 	"__GI_", "__libc_", "__pthread", "pthread_", "__lll_", "__futex", "__syscall", "__internal_", "_IO_", "__new_", "___pthread", "__cancel", "__nptl", "__timedwait", "__wait", "__mtx", "cnd_", "mtx_"}
 
-// plainC are the C library's functions that programs wait in, of those that are linked statically, and
-// how threads and programs begin.
+// plainC are functions of the C library in which programs wait, for programs that are linked statically, and the functions with which
+// threads and programs begin.
 var plainC = func() map[string]bool {
 	m := make(map[string]bool)
 	for f := range strings.FieldsSeq(`read write readv writev pread pwrite pread64 pwrite64 preadv pwritev open open64 openat openat64 close fsync fdatasync sync syncfs sync_file_range msync

@@ -6,22 +6,19 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// What the kernel counts of a process is read by package reading, which asks this package: what
-// this package needs of it, it sums up here.
+// Package metrics reads what the kernel counts of a process, and imports this package, so the few figures needed here are computed here.
 
-// systemShare is the part of a process's CPU time that is the kernel's; NaN unknown.
+// systemShare returns the part of a process's CPU time that it spent in the kernel; NaN unknown.
 func (t *Threads) systemShare(s evidence.SubjectID) float64 {
 	return t.seriesMean(s, evidence.SeriesProcessCPUSystem) / t.seriesMean(s, evidence.SeriesProcessCPU)
 }
 
-// meanComputing returns how many threads of a process ran, or could have if a CPU had been free,
-// in the mean; NaN unknown.
+// meanComputing returns the mean number of threads of a process that ran or waited for a CPU; NaN unknown.
 func (t *Threads) meanComputing(s evidence.SubjectID) float64 {
 	return t.seriesMean(s, evidence.SeriesProcessCPU) + t.seriesMean(s, evidence.SeriesProcessRunDelay)
 }
 
-// seriesMean returns what a series was in the mean of the time it was watched; NaN where it was
-// not.
+// seriesMean returns the mean of a series over its recorded time; NaN if it was not recorded.
 func (t *Threads) seriesMean(s evidence.SubjectID, name string) float64 {
 	x := t.b.SeriesOf(s, name)
 	if x == nil || len(x.T) < 2 {

@@ -16,7 +16,7 @@ type Reader struct {
 	Framework func(function string) bool
 	// Program returns what counts as the program's own code besides Entry, from its main thread's stack; "" for another stack.
 	Program func(of threadstack.Stack) string
-	// Holds means that looks at all threads at once show the holders of what others wait for ([Held]).
+	// Holds means that looks at all threads at once show the holders of what others wait for.
 	Holds bool
 	// Rounds means that a burst of looks visits all threads many times ([Threads.Moments]).
 	Rounds bool

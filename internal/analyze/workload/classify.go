@@ -48,8 +48,8 @@ func (s Shares) sortClasses() (all []Class) {
 	return all
 }
 
-// Distance is the part of the CPU time that two services spend on different things, 0 to 1; NaN where
-// it is not known of one. Both are taken from samples or both from counts.
+// Distance returns the part of the CPU time that two services spend on different classes of work, 0 to 1; NaN if it is unknown for
+// one of them. It compares samples with samples, or counts with counts.
 func Distance(a, b *Vector) float64 {
 	x, y := a.Shares(), b.Shares()
 	if x.Sampled != y.Sampled {

@@ -4,7 +4,7 @@
 //
 // Its opinion: a service is classified by its own figures. The kernel's counts for the whole host (softirqs, disk requests, pressure) are
 // shown beside them and decide nothing, because they are as often a neighbour's. A bound is the cost of the kernel's work for one event
-// ([costs]), derived from how the kernel works and not from runs; unknown figures are NaN and decide nothing either.
+// (share.go), derived from how the kernel works and not from runs; unknown figures are NaN and decide nothing either.
 package workload
 
 import (

@@ -149,7 +149,7 @@ const (
 	RedisOvercommit   = "overcommit" // it warned of vm.overcommit_memory
 	RedisBacklog      = "backlog"    // net.core.somaxconn is below tcp-backlog
 	RedisResync       = "full resync"
-	RedisLoading      = "loading" // it read its data: until then it answered nobody
+	RedisLoading      = "loading" // it read its data: until then it answered no client
 	RedisForked       = "fork"    // the event of its latency monitor
 	RedisSaveBegan    = "save began"
 	RedisRewriteBegan = "rewrite began"

@@ -29,7 +29,7 @@ type Subject struct {
 	Name      string // executable, service or host name
 	PID       int
 	StartTime int64  // ns since the epoch
-	Runtime   string // an id that package runtime knows; "" unknown
+	Runtime   string // an id that package platform knows; "" unknown
 	Version   string // "go1.26.8"
 	CPUs      int    // processors the runtime schedules on (GOMAXPROCS)
 	Container string

@@ -113,7 +113,7 @@ func OverwriteWords(line []byte) {
 	args := strings.Split(string(line), " ")
 	at := 0
 	for i, safe := range Command(args) {
-		from, to := diffRange(args[i], safe)
+		from, to := DiffRange(args[i], safe)
 		for k := at + from; k < at+to; k++ {
 			line[k] = '*'
 		}
@@ -121,8 +121,8 @@ func OverwriteWords(line []byte) {
 	}
 }
 
-// diffRange returns the part of an argument that its redacted form lacks.
-func diffRange(arg, safe string) (from, to int) {
+// DiffRange returns the part of an argument that its redacted form lacks.
+func DiffRange(arg, safe string) (from, to int) {
 	if arg == safe {
 		return 0, 0
 	}

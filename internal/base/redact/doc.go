@@ -1,7 +1,7 @@
 // Package redact removes secrets from what is stored: log lines, command lines, URLs, environments.
 //
 // It recognises secrets by name (password=, "token":, Authorization:, --api-key), by place (user:pass@host, values in queries, what follows
-// /invite/) and by form (JSON web tokens, vendors' keys, PEM private keys, e-mail addresses, card numbers). It replaces them by [redacted],
+// /invite/) and by form (JSON web tokens, vendors' keys, PEM private keys, e-mail addresses, card numbers). It replaces them by "[redacted]",
 // and by {id} in a path. Everything else stays byte for byte: a log without secrets is unchanged, and a log with secrets parses as before,
 // with the same routes.
 //

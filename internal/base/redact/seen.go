@@ -7,7 +7,7 @@ import (
 
 // Seen remembers texts that were looked at and held nothing to hide, so that what is recorded
 // again and again, such as names of methods and counters that stand still, costs a sum each
-// time. It knows a text by 64 bits that nobody can foresee, and forgets those of a text for
+// time. It knows a text by 64 bits that cannot be foreseen, and forgets those of a text for
 // another that falls on its place. Safe for concurrent use; a nil one remembers nothing.
 type Seen struct {
 	seed   maphash.Seed

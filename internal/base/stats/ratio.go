@@ -7,7 +7,7 @@ import (
 
 // RatioInterval returns by which factor the second figures of pairs differ from
 // the first, and an interval for it with at least the level of confidence: the
-// factors θ for which [SignFlip] would not reject that after and θ·before are
+// factors θ for which the sign-flip test does not reject that after and θ·before are
 // alike. Each pair is scored by (after − θ·before) ÷ (after + θ·before), which is
 // symmetric about zero when the logarithm of the pair's ratio is about log θ,
 // lies within ±1 however far off one pair is, and takes figures of zero. The

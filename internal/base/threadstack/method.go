@@ -188,7 +188,7 @@ func sourceName(name string) string {
 	return inner
 }
 
-// dropGenerics removes [System.__Canon] and `1.
+// dropGenerics removes "[System.__Canon]" and "`1".
 func dropGenerics(s string) string {
 	if strings.IndexByte(s, '[') < 0 && strings.IndexByte(s, '`') < 0 {
 		return s

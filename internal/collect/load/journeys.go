@@ -15,7 +15,7 @@ type Users struct {
 	Most     int64 `json:"most"`     // at once
 }
 
-// Journey is what became of those who went through one.
+// Journey sums up what the users of one journey met.
 type Journey struct {
 	Name  string `json:"name"`
 	Users Users  `json:"users"`

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// SLO is what the service is held to.
+// SLO is the limit that the service must keep.
 type SLO struct {
 	P99      time.Duration
 	Achieved float64 // answers per request offered; 0: .95
@@ -25,9 +25,9 @@ type KneeOptions struct {
 	Precision float64       // of the rate; 0: 5 %
 	Confirm   int           // how often the rate must hold; 0: 3
 
-	// Tried is told of each try as it ends.
+	// Tried is called as each try ends.
 	Tried func(KneeStep)
-	// Run is what makes the requests; nil: [Run].
+	// Run makes the requests; nil: [Run].
 	Run func(context.Context, Plan) (*Result, error)
 }
 
@@ -42,7 +42,7 @@ type KneeStep struct {
 	Limited  bool     `json:"generator_limited"`
 }
 
-// KneeResult is what the search came to.
+// KneeResult is the result of the search.
 type KneeResult struct {
 	Schema string     `json:"schema"` // unstall.knee/v1
 	URL    string     `json:"url"`
@@ -147,7 +147,7 @@ func (k *kneeSearch) findRate() error {
 			bad, limited = s.Rate, s.Limited
 		}
 	}
-	beyond := limited // what ended the search upwards
+	beyond := limited // the generator's limit, not the service's, ended the search upwards
 	limited = false
 	for held := 0; held < k.o.Confirm; {
 		s, err := k.tryRate("confirm", good, k.o.Hold)
@@ -158,7 +158,7 @@ func (k *kneeSearch) findRate() error {
 			held++
 			continue
 		}
-		if s.Limited && !limited { // perhaps a neighbour of the generator: once more
+		if s.Limited && !limited { // another program may have slowed the generator: try once more
 			limited = true
 			continue
 		}
@@ -191,15 +191,14 @@ func (k *kneeSearch) tryRate(phase string, rate float64, d time.Duration) (KneeS
 	}
 	s.P99, s.Limited, s.Failed = r.Latency.P99, r.GeneratorLimited, r.Errors+r.Unfinished
 	if s.P99 == nil {
-		s.P99 = r.Latency.Max // of so few that the highest decides
+		s.P99 = r.Latency.Max // too few requests for a p99: the highest decides
 	}
 	if r.Achieved != nil && r.Completed > 0 {
 		good := *r.Achieved * float64(r.Codes.Success+r.Codes.Redirection) / float64(r.Completed)
 		s.Achieved = &good
 	}
 	s.Kept = s.P99 != nil && *s.P99 <= float64(k.slo.P99)/1e6 && s.Achieved != nil && *s.Achieved >= k.slo.Achieved
-	// What was kept in spite of the generator's lag, which is in the latencies, was
-	// kept; what was not may be its doing.
+	// Latencies include the generator's lag: a rate that keeps the SLO keeps it without the lag, too; one that does not may fail by the lag.
 	k.result.Steps = append(k.result.Steps, s)
 	if k.o.Tried != nil {
 		k.o.Tried(s)

@@ -146,6 +146,6 @@ func solveArrival(rate, slope, grow, rest float64) (float64, bool) {
 		return 0, false
 	}
 	t := 2 * grow / below // the stable form of (√root − rate) / slope
-	// What falls on the end but for rounding belongs to what follows: 5,000 in half an hour are no 5,001.
+	// An arrival at the end, except for rounding, belongs to the next stage: 5,000 in half an hour must not become 5,001.
 	return t, t < rest && (math.IsInf(rest, 1) || grow < rate*rest+slope/2*rest*rest-1e-6)
 }

@@ -67,9 +67,9 @@ var (
 	errOlder = fmt.Errorf("%w/2: the server speaks HTTP/1.1 there", errNotHTTP)
 )
 
-// session is a connection of HTTP/2 (RFC 9113). Whoever gives one of its places a
-// request adds frames to what is to be written, and writes unless somebody else does;
-// the session's own goroutine reads, and writes what it added before it waits.
+// session is a connection of HTTP/2 (RFC 9113). A goroutine that begins a request on it
+// appends frames to out, and writes out unless another goroutine is writing it;
+// the session's own goroutine reads, and writes what it appended before it waits.
 type session struct {
 	net.Conn
 	e   *engine

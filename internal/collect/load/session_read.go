@@ -135,7 +135,7 @@ func (s *session) skipData(f frame) error {
 	return nil
 }
 
-// restoreWindow gives back what was read of a window.
+// restoreWindow lets the server send again as much as was read of a window.
 func (s *session) restoreWindow(id uint32, received *int) {
 	s.mu.Lock()
 	s.out = appendWindow(s.out, id, uint32(*received))
@@ -278,7 +278,7 @@ func (s *session) applySettings(f frame) error {
 		case settingFrame:
 			s.largest = int(min(max(v, maxFrame), 64<<10))
 		case settingTable:
-			retire = s.started && v < 4096 // what requests refer to may be gone
+			retire = s.started && v < 4096 // the server drops table entries that sent headers refer to
 		}
 	}
 	s.out = appendFrame(s.out, frameSettings, flagEnd, 0, 0)
@@ -290,7 +290,7 @@ func (s *session) applySettings(f frame) error {
 	return nil
 }
 
-// goAway ends the session: what the server has not taken up is sent on another one.
+// goAway ends the session. Requests that the server did not begin are sent on another one.
 func (s *session) goAway(f frame) error {
 	if len(f.payload) < 8 {
 		return fmt.Errorf("%w/2: a short frame", errNotHTTP)
@@ -316,7 +316,7 @@ func (s *session) goAway(f frame) error {
 	return nil
 }
 
-// widenWindow lets more of bodies be sent.
+// widenWindow lets the session send more bytes of bodies.
 func (s *session) widenWindow(f frame) error {
 	if len(f.payload) < 4 {
 		return fmt.Errorf("%w/2: a short frame", errNotHTTP)

@@ -7,7 +7,6 @@
 package check
 
 import (
-	"math"
 	"path/filepath"
 	"reflect"
 	"time"
@@ -157,19 +156,11 @@ func (v *Verdict) Predict(all ...Prediction) {
 	}
 }
 
-// Number makes an optional figure; NaN and infinities are unknown.
-func Number(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 // Figure returns evidence with a value. The id identifies the figure for machines: it is from a
 // closed list (docs/json.md), is never renamed, and has one unit wherever it is used.
 func (c *Case) Figure(id, text string, value float64, unit string, origin evidence.Origin) Evidence {
 	e := c.Seen(text, origin)
-	e.ID, e.Value, e.Unit = id, Number(value), unit
+	e.ID, e.Value, e.Unit = id, stats.FiniteOrNil(value), unit
 	return e
 }
 
@@ -184,7 +175,7 @@ func (c *Case) Seen(text string, origin evidence.Origin) Evidence {
 
 // FigureOfOption returns a figure that the user gave by an option.
 func FigureOfOption(id, text string, value float64, unit, option string) Evidence {
-	return Evidence{ID: id, Text: text, Value: Number(value), Unit: unit, Origin: option, Source: option}
+	return Evidence{ID: id, Text: text, Value: stats.FiniteOrNil(value), Unit: unit, Origin: option, Source: option}
 }
 
 // From names an artifact as an origin.
@@ -350,16 +341,16 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 	s := &Saves{Value: float64(sum) / 1e6}
 	if iv, ok := stats.SumIntervalAt(func(n int) int64 { return c.Bundle.Requests.End.At(l.Slow[n]) }, perRequest[:len(l.Slow)], l.From, l.To, ledger.BlockOf*longest, 1); ok {
 		// A saving cannot exceed the loss; the resampled totals vary with the traffic.
-		s.Low, s.High, s.Basis = Number(iv.Low/1e6), Number(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
+		s.Low, s.High, s.Basis = stats.FiniteOrNil(iv.Low/1e6), stats.FiniteOrNil(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
 	} else if low >= 0 && high >= low {
-		s.Low, s.High, s.Basis = Number(float64(min(low, sum))/1e6), Number(float64(max(high, sum))/1e6), Basis("bound")
+		s.Low, s.High, s.Basis = stats.FiniteOrNil(float64(min(low, sum))/1e6), stats.FiniteOrNil(float64(max(high, sum))/1e6), Basis("bound")
 	}
 	return s
 }
 
 // Bound returns a saving (ns) of which only bounds are known.
 func (c *Case) Bound(value, low, high float64) *Saves {
-	return &Saves{Value: value / 1e6, Low: Number(low / 1e6), High: Number(high / 1e6), Basis: Basis("bound")}
+	return &Saves{Value: value / 1e6, Low: stats.FiniteOrNil(low / 1e6), High: stats.FiniteOrNil(high / 1e6), Basis: Basis("bound")}
 }
 
 // SaveMechanism is [Case.Save] for a cause that is one or more mechanisms.
@@ -405,7 +396,7 @@ func (c *Case) Dependencies() (out []Dependency) {
 // PredictSlow returns the share of requests that would be slow if each had been shorter by less(row) ns.
 func (c *Case) PredictSlow(less func(row int) int64) Prediction {
 	now, then := c.Ledger.FewerSlow(less)
-	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: Number(now), Then: Number(then)}
+	return Prediction{ID: "requests.slow_share", Metric: "slow requests", Unit: "1", Now: stats.FiniteOrNil(now), Then: stats.FiniteOrNil(then)}
 }
 
 // PredictFreed returns the p99 (ms) of all requests if each had been shorter within the service by what less returns for its row (ns), and
@@ -420,7 +411,7 @@ func (c *Case) PredictFreed(less func(row int) int64) Prediction {
 func (c *Case) PredictP99(less func(row int) int64) Prediction {
 	l := c.Ledger
 	x := l.Shorten(less)
-	p := Prediction{ID: "requests.p99_ms", Metric: "p99", Unit: "ms", Now: Number(x.Now), Then: Number(x.Then), Low: Number(x.Low), High: Number(x.High)}
+	p := Prediction{ID: "requests.p99_ms", Metric: "p99", Unit: "ms", Now: stats.FiniteOrNil(x.Now), Then: stats.FiniteOrNil(x.Then), Low: stats.FiniteOrNil(x.Low), High: stats.FiniteOrNil(x.High)}
 	if l.Source != l.Requests.Source {
 		p.ID, p.Metric = "requests.traced_p99_ms", "p99 while tracing" // the report's head has the p99 of all requests
 	}

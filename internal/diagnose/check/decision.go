@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // Decision is how a verdict was reached: the policy's questions with the figures compared for each, and the rule that decided.
@@ -40,7 +42,7 @@ type weighed struct {
 }
 
 func newWeighed(q Question, figure float64, t Threshold) weighed {
-	return weighed{q, Compared{Name: t.Name, Figure: Number(figure), Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}}
+	return weighed{q, Compared{Name: t.Name, Figure: stats.FiniteOrNil(figure), Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}}
 }
 
 // Weigh records a figure that decides the verdict, with its threshold; it replaces an earlier figure for the same threshold.

@@ -106,7 +106,7 @@ func (l *Life) joinStates(most int) {
 		if i == n-1 || i > 0 && l.States[i-1].Dur >= l.States[i+1].Dur {
 			i--
 		}
-		l.States[i].join(&l.States[i+1])
+		l.States[i].mergeNext(&l.States[i+1])
 		l.States = slices.Delete(l.States, i+1, i+2)
 	}
 }
@@ -116,7 +116,7 @@ func (l *Life) joinAlike() {
 	out := l.States[:0]
 	for _, s := range l.States {
 		if n := len(out); n > 0 && out[n-1].Mechanism == s.Mechanism && (out[n-1].What == s.What || out[n-1].Number > 1 || s.Number > 1) {
-			out[n-1].join(&s)
+			out[n-1].mergeNext(&s)
 			continue
 		}
 		out = append(out, s)
@@ -124,8 +124,8 @@ func (l *Life) joinAlike() {
 	l.States = out
 }
 
-// join adds the state after it. What the longer of both was stays.
-func (s *State) join(o *State) {
+// mergeNext adds the state after it. The result is of the longer one's mechanism.
+func (s *State) mergeNext(o *State) {
 	at, dur, number := s.At, s.Dur+o.Dur, max(1, s.Number)+max(1, o.Number)
 	if o.Dur > s.Dur {
 		*s = *o

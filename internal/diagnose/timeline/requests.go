@@ -158,8 +158,8 @@ func (l *layout) addRequestDetails() {
 	}
 }
 
-// buildRequest lays out one request with at most the given number of states. Told, a state that stands for several tells what the
-// longest of them waited for.
+// buildRequest lays out one request with at most the given number of states. If told is set, a state that stands for several names what
+// the longest of them waited for.
 func (l *layout) buildRequest(row, most int, told bool) Request {
 	r := &l.b.Requests
 	lat := r.Latency(row)

@@ -19,7 +19,7 @@
 //
 // Slow operations of MongoDB are in mongo.go, plans of EXPLAIN ANALYZE in plan.go.
 //
-// A statement that somebody has sleep (SELECT SLEEP(15), pg_sleep, WAITFOR DELAY, BENCHMARK) is told apart: it says nothing about the
+// A statement that only sleeps (SELECT SLEEP(15), pg_sleep, WAITFOR DELAY, BENCHMARK) is told apart: it says nothing about the
 // database.
 //
 // Of a statement only its fingerprint is kept: literals, numbers and lists become "?". Such a log has only slow
@@ -457,7 +457,7 @@ func (p *parser) addRun(text string, ns, locked, examined float64, line int64) {
 	}
 }
 
-// sleepers begin statements whose time is asked for: somebody tries a log or a timeout.
+// sleepers begin statements that sleep as long as asked, such as a test of a log or a timeout.
 var sleepers = []string{"select sleep(", "do sleep(", "select pg_sleep(", "select pg_sleep_for(", "select pg_sleep_until(", "select pg_catalog.pg_sleep(", "waitfor delay ", "select benchmark(", "do benchmark("}
 
 // sleepsOnPurpose says whether a statement, by its fingerprint, only sleeps.

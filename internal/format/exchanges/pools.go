@@ -70,8 +70,9 @@ func (p *parser) openAfter(calls []int) map[int]bool {
 	return open
 }
 
-// handOverTime returns how long (ns) a connection rests between a call and the next, if the next request waited when the call ended: most of them
-// take no longer, for the program reads the answer and wakes the next. done is when calls give their connections back.
+// handOverTime returns how long (ns) a connection is idle at most when it is handed over: between the end of a call and the beginning of
+// the next call, whose request was already waiting. Meanwhile the program reads the answer and wakes the next request. done is when
+// calls give their connections back.
 func (p *parser) handOverTime(calls []int, done map[int]int64) int64 {
 	var rests, took []int64
 	last := make(map[int64]int) // by connection
@@ -191,7 +192,7 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 		return false
 	}
 	handOver := p.handOverTime(calls, done)
-	var full [][2]int64 // when all are busy, but for the moments in which one is handed over
+	var full [][2]int64 // when all connections are busy, hand-overs included
 	busy = 0
 	for _, e := range edges {
 		if busy += e.by; busy != size {

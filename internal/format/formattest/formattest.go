@@ -42,7 +42,7 @@ type Suite struct {
 	Input func(t testing.TB, f txtarFile) []byte
 
 	// Render writes the result of an input, nil: [Render], which shows everything.
-	// Confidence says that the answer of Match comes before it.
+	// Confidence puts the answer of Match in front of the result.
 	Render     func(b *evidence.Bundle, err error) string
 	Confidence bool
 

@@ -204,7 +204,7 @@ func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 		at = l.Stamp
 	}
 	p.unzoned = p.unzoned || timed && !zoned
-	if ms := figureBehind(text, connectingFor); ms > 0 && ms < 1e9 && g.active < g.max/2 { // places are free: nobody lets it connect
+	if ms := figureBehind(text, connectingFor); ms > 0 && ms < 1e9 && g.active < g.max/2 { // places are free: the server does not let it connect
 		if p.connecting.longest < int64(ms*millisecond) {
 			p.connecting.longest, p.connecting.line, p.connecting.pool = int64(ms*millisecond), l.Number, e.pool
 		}

@@ -17,8 +17,8 @@ import (
 //	database |  user  | cl_active | cl_waiting | sv_active | sv_idle | sv_used | …
 //	shopdb   | shop   |       361 |        423 |        80 |       0 |       0 | …
 //
-// A pool is a database and a user. SHOW POOLS does not tell its size: where clients wait and no connection to the server is idle,
-// it is what is open.
+// A pool belongs to a database and a user. SHOW POOLS does not print its size. If clients wait and no connection to the server is
+// idle, the size is the number of open connections.
 var PgBouncer = format.Format{
 	Name:  "pgbouncer",
 	About: "PgBouncer's SHOW POOLS",

@@ -8,7 +8,7 @@
 //
 // Its rows. Samples: one row per sample and type with a value other than
 // 0, without a time of their own; a CPU sample's Class says what the work was
-// for ([Classify]); a dumped goroutine's Class is its state, its Lane
+// for ([goclass.Decision]); a dumped goroutine's Class is its state, its Lane
 // its number, a second row of type "waiting" has how long it waits, and one of type "mutex" the
 // address of the mutex that it waits for. Facts:
 //

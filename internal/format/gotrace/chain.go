@@ -65,14 +65,12 @@ func (w *world) fillRoot(s, h *evidence.Segment, at evidence.StackID) {
 	}
 }
 
-// maxPieces is into how many states of its holder a wait is split in their order. Of more,
-// those alike are drawn together: in a queue, each wait holds those of all before it, and
-// what a holder did must fit into its memory.
+// maxPieces bounds the states of its holder into which a wait is split in order. If there are more, equal states are merged: in a queue
+// each wait contains those of all waits before it, and what a holder did must fit into its memory.
 const maxPieces = 96
 
-// chargeHolder charges a wait for a lock or pool to what its holder did until t: the
-// goroutine that let go. If that one had been waiting itself for what somebody holds, its
-// own holder counts.
+// chargeHolder charges a wait for a lock or pool to what its holder, the goroutine that let go, did until t. If the holder itself waited
+// for a lock or pool, the holder of that counts.
 func (w *world) chargeHolder(g, by *goroutine, x wait, at *stack, t int64) {
 	s := x.toSegment(0)
 	s.Holder = by.id
@@ -156,12 +154,12 @@ func (w *world) chargeHop(g, by *goroutine, x wait, at *stack, t int64) {
 	g.since = t
 }
 
-// onlyRemembered says whether what a goroutine does is remembered for those that may ask, and nothing else:
-// it has worked for no request so far.
+// onlyRemembered says whether a goroutine has worked for no request so far, so that what it does is only remembered in case requests turn
+// out to wait for it.
 func (g *goroutine) onlyRemembered() bool { return g.role == roleUnknown && g.request == nil }
 
-// noteHop remembers of a wait for another goroutine no more than for whom. What that one did is looked up if
-// somebody asks, which is rare: most of those that wait like this work for no request ever.
+// noteHop remembers only for which goroutine another one waits. What that one did is looked up if a request turns out to wait for this
+// one, which is rare: most goroutines that wait like this never work for a request.
 func (w *world) noteHop(g, by *goroutine, x wait, at *stack, t int64) {
 	if t > g.since {
 		if h := w.prepareMemory(g, g.since, t); h != nil {

@@ -25,8 +25,7 @@ func (w *world) finish() {
 	}
 	w.b.Fact(evidence.Fact{Subject: w.subject, Key: evidence.FactVersionAtLeast, Value: fmt.Sprintf("go1.%d", w.minor), Number: math.NaN(), Origin: w.b.Origin(0)})
 	if n := len(w.gc.goalT.V); n > 0 && w.gc.goalT.V[n-1] == 0 && w.gc.begun > 0 {
-		// The runtime writes 0 where GOGC sets no goal; what starts cycles then is
-		// the memory limit, or somebody asking for them.
+		// The runtime writes 0 if GOGC sets no goal. Then only the memory limit or the program starts cycles.
 		w.b.Fact(evidence.Fact{Subject: w.subject, Key: evidence.FactGOGC, Value: "off", Number: -1, From: w.first, Until: w.now, Origin: w.b.Origin(0)})
 	}
 	w.anchorEnd()

@@ -10,7 +10,7 @@
 // Its opinion: a request needs no annotation, because a serving goroutine's
 // stacks say when it read one and when it wrote the answer; what a request
 // waited for is what the goroutine that woke it did meanwhile; and a goroutine
-// that was ready but not running waited for whoever held the processors.
+// that was ready but not running waited for the goroutines on the processors.
 //
 // Where there are two processors, one decodes a part of the trace while the other interprets the part
 // before, and packs what was found out of it when it is ahead; a third, where there is one, reads the next

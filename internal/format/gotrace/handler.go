@@ -13,8 +13,7 @@ var routers = []string{"net/http.", "net/http/internal/http2.", "golang.org/x/ne
 	"github.com/gofiber/", "github.com/urfave/negroni", "github.com/beego/", "github.com/kataras/iris", "goji.io", "github.com/zeromicro/go-zero/rest",
 	"github.com/cloudwego/hertz/", "github.com/go-kit/kit/", "connectrpc.com/connect.", "github.com/twitchtv/twirp", "net/rpc.", "reflect."}
 
-// asks are parts of the names of the same packages' functions by which a handler asks somebody
-// else: what those call back is no handler.
+// asks are parts of the names of clients' functions in the same packages: functions that they call back are no handlers.
 var asks = []string{"net/http.(*Client).", "net/http.(*Transport).", "net/http.(*persistConn).", "net/http.send", "http2.(*Transport).", "http2.(*ClientConn).",
 	"google.golang.org/grpc.(*ClientConn).", "google.golang.org/grpc.invoke", "google.golang.org/grpc.newClientStream",
 	"fasthttp.(*Client).", "fasthttp.(*HostClient).", "fasthttp.(*LBClient).", "fasthttp.(*PipelineClient)."}
@@ -47,10 +46,10 @@ walk:
 			continue
 		}
 		if isStandard(f) {
-			break // what it calls back is a part of whoever called it
+			break // a function that it calls back belongs to the function that called it
 		}
 		isMain := strings.HasPrefix(f, "main.")
-		called := before || strings.HasSuffix(f, ".ServeHTTP") || isMain && !inMain && len(all) > 0 && all[len(all)-1].Called // nobody can import main: it was handed over
+		called := before || strings.HasSuffix(f, ".ServeHTTP") || isMain && !inMain && len(all) > 0 && all[len(all)-1].Called // packages cannot import main: the function was handed to them
 		if called {
 			last = len(all)
 		}

@@ -8,10 +8,9 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// memory is what a goroutine did lately, so that those it wakes can be told what
-// they waited for: gapless, in two halves. When the later is full, the earlier is
-// forgotten. At most maxMemories goroutines have one, and all but the first of them a short
-// one: memory stays bounded with any number of them.
+// memory is what a goroutine did lately, without gaps: goroutines that it wakes waited for that. It has two halves. When the later one is
+// full, the earlier one is forgotten. At most maxMemories goroutines have a memory, most of them a short one, so that all together stay
+// bounded.
 type memory struct {
 	upto           int64
 	later, earlier half
@@ -54,7 +53,7 @@ const (
 
 const holderNumbers = 3
 
-// maxHops is how far it is followed whom those waited for that somebody waited for.
+// maxHops bounds the chain of goroutines that each waited for the next.
 const maxHops = 8
 
 func (h *half) clearStates() { h.states, h.rest, h.numbers = h.states[:0], h.rest[:0], 0 }

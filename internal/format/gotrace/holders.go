@@ -9,12 +9,12 @@ import (
 // integrals are, per holder, the time (ns) charged to it so far.
 type integrals [evidence.NumHolders]int64
 
-// holders keeps, at every instant, whom a waiting goroutine waits for, and
+// holders knows at every instant what a runnable goroutine waits for, and
 // integrates it over time, so that any interval can be split by a subtraction.
 //
-// While the world is stopped, it is the stop. While any processor is free, it
-// is nobody: the goroutine only waits to be picked up. Else it is, in equal
-// parts, the goroutines on the processors.
+// While the world is stopped, that is the stop. While a processor is free, it
+// is HeldByNobody: the goroutine only waits to be picked up. Else it is the
+// goroutines on the processors, in equal parts.
 type holders struct {
 	count [evidence.NumHolders]int // processors by holder
 	some  uint32                   // of which there are any, a bit each

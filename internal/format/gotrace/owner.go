@@ -12,16 +12,16 @@ import (
 // something and serves one after the other, or a worker of several that take from
 // one queue.
 type owner struct {
-	last  int64 // when it last gave somebody what that one waited for
-	began int64 // since when it can have worked for the one it serves now: it gave somebody else an answer then
+	last  int64 // when it last woke a goroutine with what that one waited for
+	began int64 // when it can first have worked for the goroutine that it serves now: when it answered the one before
 
 	started bool // a request started it
 	helpers int  // that it has started for its request and that have not ended
 	newest  *goroutine
 }
 
-// burst is how soon after another a goroutine is woken by the same one to be served
-// together with it: what closes a channel or ends a batch wakes one each 1–2 µs.
+// burst is the time (ns) within which goroutines that one goroutine wakes count as served together: closing a channel or ending a batch
+// wakes one each 1–2 µs.
 const burst = 10e3
 
 // noteHandover notes that the owner hands another goroutine what that one waited for.
@@ -36,24 +36,22 @@ func (o *owner) noteHandover(t int64) {
 // the answers of a connection that many share. It serves no request itself.
 func (g *goroutine) isDistributor() bool { return g.io.has(ioRead) && !g.io.has(ioWrite) }
 
-// chargeQueue charges the part of a wait for another goroutine in which that one worked
-// for others: who waits for somebody who serves one after the other waits in a queue
-// first. What is left is what the owner did for this one.
+// chargeQueue charges the part of a wait for an owner in which the owner worked for other goroutines: an owner that serves one after the
+// other has a queue. The rest of the wait is what the owner did for this goroutine.
 func (w *world) chargeQueue(g, by *goroutine, x wait, at *stack, t int64) {
 	if by.request != nil || by.isDistributor() || g.where != nil && g.where.answer || !g.ofRequest() {
 		return
 	}
 	if by.startedFor(g.servedLane()) {
 		if g.reason.textOrEmpty() == "chan send" && at != nil && at.receives && g.owner.helpers > 1 {
-			// It waits for one of several that work for it to make room: as many as it lets
-			// work for it at a time are at work.
+			// It waits until one of the goroutines that work for it takes the next task: it lets only so many work at a time.
 			x.kind, x.cause = evidence.PoolWait, g.where.limitName(w)
 			w.chargeHolder(g, by, x, at, t)
 		}
 		return
 	}
 	if at != nil && at.receives {
-		// It took what this one had to give: until then it had not begun with it.
+		// The owner received what this goroutine had to send, and had not begun with it before.
 		x.kind, x.cause = evidence.PoolWait, by.queueName(w)
 		w.chargeHolder(g, by, x, at, t)
 		return
@@ -102,8 +100,7 @@ func (g *goroutine) ofAnother(whom *goroutine) bool {
 	return lane != g.id && lane != whom.servedLane()
 }
 
-// limiters are the libraries that start goroutines and let only so many work at a time:
-// the limit is set by who calls them.
+// limiters are libraries that start goroutines and let only so many work at a time. Their caller sets the limit.
 var limiters = []string{"golang.org/x/sync/errgroup.", "github.com/sourcegraph/conc/"}
 
 func isLimiter(f string) bool {

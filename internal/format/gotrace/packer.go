@@ -6,18 +6,17 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// packer packs what was found out: requests, and what the processors did. That is a sixth of the work of
-// interpreting, and nothing that is found out next asks for it: where one goroutine decodes beside the one
-// that interprets, a third one packs. All is written in the order in which it was found out.
+// packer packs results: requests, and what the processors did. Packing is a sixth of the work of interpreting, and interpreting does not
+// read packed results. So if one goroutine decodes beside the one that interprets, a third one packs. Results stay in order.
 type packer struct {
 	b    *evidence.Builder
 	rows *rows      // being filled
 	full chan *rows // nil: rows are written by the goroutine that fills them
-	free chan *rows // closed when nobody writes any more
+	free chan *rows // closed when writing has ended
 	err  error      // why, read once free is closed
 }
 
-// rows are as much as is written at a time.
+// rows are what is written at one time.
 type rows struct {
 	spans    []laneSpan
 	requests []evidence.Request
@@ -69,7 +68,7 @@ func (o *packer) startBeside() {
 	}()
 }
 
-// finish returns when all is written; what comes then is written by who calls.
+// finish writes all pending rows and ends the goroutine that writes. Later rows are written by the caller's goroutine.
 func (o *packer) finish() error {
 	if o.full == nil {
 		o.flush()
@@ -86,7 +85,7 @@ func (o *packer) finish() error {
 // errNotWritten ends interpretation where the packer broke off.
 var errNotWritten = errors.New("what was read cannot be kept")
 
-// flush returns when all is written that was found out.
+// flush returns when all results so far are written.
 func (o *packer) flush() {
 	if o.full == nil {
 		o.writeRows(o.rows)

@@ -7,9 +7,8 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// probes are the functions that make profiles and traces of the process: a request that
-// comes to one is whoever observes it, such as the recorder of this trace, and no request of
-// the service, in any server and behind whatever wraps the handler.
+// probes are functions that make profiles and traces of the process. A request that reaches one of them, in any server and behind any
+// wrapper, comes from an observer, such as the recorder of this trace, and is no request of the service.
 var probes = []string{"net/http/pprof.", "runtime/pprof.(*Profile).WriteTo", "runtime/pprof.StartCPUProfile", "runtime/pprof.StopCPUProfile",
 	"runtime/trace.Start", "runtime/trace.Stop", "github.com/valyala/fasthttp/pprofhandler."}
 

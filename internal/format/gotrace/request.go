@@ -193,8 +193,8 @@ func (w *world) noteCreated(g, by *goroutine, ev *wire.Event, t int64) {
 	}
 }
 
-// handlerBegins is told by the background read that net/http starts when a
-// request's body has been read to its end, for most before the handler.
+// handlerBegins notes that a request's handler has begun. The sign is the background read that net/http starts once the request's body has
+// been read to its end, which is mostly before the handler.
 func (w *world) handlerBegins(g *goroutine, t int64) {
 	if g.request != nil && g.request.over {
 		w.completeRequest(g, t)
@@ -210,7 +210,7 @@ func (w *world) handlerBegins(g *goroutine, t int64) {
 // noteBlocked looks at where a goroutine blocks.
 func (w *world) noteBlocked(g *goroutine, t int64) {
 	if r := g.request; r != nil && r.unsure && g.conn.server == nil {
-		w.dropRequest(g) // it showed a stack, and it serves nothing
+		w.dropRequest(g) // its first stack shows that it serves no requests
 	}
 	if g.conn.server == nil || g.where == nil {
 		return
@@ -322,9 +322,8 @@ func (w *world) dropRequest(g *goroutine) {
 	g.request = nil
 }
 
-// A response that is written at least so many times, and waits in between to be told of
-// something for at least that part of the time, is a stream: events, a tail of a log. It lasts
-// as long as somebody listens, and is no request that could be slow.
+// A response that is written at least streamWrites times, and in between waits for news for at least streamWaits of the time, is a stream,
+// such as events or the tail of a log. It lasts as long as its client listens, so it is no request that could be slow.
 const (
 	streamWrites = 2
 	streamWaits  = .5

@@ -10,14 +10,14 @@ import (
 
 // stack is a call stack and what it says about its goroutine.
 //
-// What is asked of every stack comes first, to be in one line of the cache.
+// Fields that are read of every stack come first, so that they share a cache line.
 type stack struct {
 	sid      evidence.StackID
 	name     evidence.NameID // root, where the stack is not cut short
 	waiting  evidence.NameID // which lock or pool
 	needs    evidence.NameID // which dependency a network wait is for
 	call     evidence.NameID // which system call, unless on a connection: \"fsync in main.(*journal).append\"
-	handed   evidence.NameID // reason and place, once asked for
+	handed   evidence.NameID // of a hand-over: reason and place; 0 until asked for
 	server   *serverKind     // not nil: its goroutine serves requests
 	stage    stage
 	io       inOut
@@ -31,26 +31,25 @@ type stack struct {
 	pprof    bool              // a function on it is called after net/http/pprof
 	receives bool              // takes from a channel
 	forces   bool              // asks for a GC cycle: runtime.GC, debug.FreeOSMemory
-	flushes  bool              // hands what is written of an HTTP/2 response to the connection's goroutine
-	callers  []evidence.Caller // of the handler, and it itself
-	handling int32             // their number plus one, once asked for
+	flushes  bool              // hands a written part of an HTTP/2 response to the connection's goroutine
+	callers  []evidence.Caller // the handler and its callers
+	handling int32             // number of the callers plus one; 0 until asked for
 	root     string
-	place    string           // the innermost function that is not of the runtime or a lock's
-	own      string           // the innermost of those that is not of a library that limits goroutines, either
-	caller   evidence.StackID // what is left of it above the packages that read and write
-	queue    evidence.NameID  // of who has root, once asked for
-	custom   *customServer    // whose function root is, as of when there were so many
-	customs  int
+	place    string           // the innermost function outside the runtime and locks
+	own      string           // the innermost function that is outside libraries that limit goroutines as well
+	caller   evidence.StackID // the stack without its innermost frames in packages that read and write
+	queue    evidence.NameID  // the queue of the goroutine with that root; 0 until asked for
+	custom   *customServer    // the server whose function root is
+	customs  int              // known servers when custom was looked up
 }
 
-// stackTable caches what stacks say. Indices are good for one generation of a
-// trace, what is interned for all of it.
+// stackTable caches what stacks say. Indices are valid in one generation of a trace, IDs in all of it.
 type stackTable struct {
 	b      *evidence.Builder
 	now    *wire.Generation
-	known  []known  // of now, by index
-	read   []*stack // by their ID
-	callOf []*call  // of now, by the index of the frame; nil until asked for
+	known  []known  // by index in the generation now
+	read   []*stack // by ID
+	callOf []*call  // by the frame's index in the generation now; nil until asked for
 	calls  map[uint64]*call
 	frames []evidence.Frame
 	funcs  []string
@@ -330,8 +329,7 @@ func calledFrom(funcs []string) string {
 	return ""
 }
 
-// plumbing are the packages a network wait passes through on the way to
-// whoever wanted the answer.
+// plumbing are the packages between a network wait and the function that wants the answer.
 var plumbing = []string{"runtime.", "internal/", "syscall.", "net.", "bufio.", "io.", "crypto/", "os.", "net/textproto.", "time.", "sync.", "context.", "encoding/", "fmt."}
 
 // findDependency names what a network wait is for: the library that waits, or the function of the
@@ -372,8 +370,8 @@ func isPlumbing(f string) bool {
 	return false
 }
 
-// systemCall names a call into the kernel, or into C, and who made it; "" for those on
-// connections, which wait for nothing but the CPU.
+// systemCall names a call into the kernel, or into C, and the function that made it. It returns "" for calls on connections, which do
+// not block: they take only CPU time.
 func systemCall(funcs []string) (name, in string) {
 	for i, f := range funcs {
 		switch {
@@ -394,7 +392,7 @@ func systemCall(funcs []string) (name, in string) {
 	return name, ""
 }
 
-// isTrap says whether a function calls whatever system call it is told to.
+// isTrap says whether a function makes any system call, by its number, so that its name says nothing.
 func isTrap(f string) bool {
 	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "golang.org/x/sys/unix.Syscall") ||
 		strings.Contains(f, "yscall.Syscall") || strings.Contains(f, "yscall.RawSyscall") || strings.Contains(f, "yscall.syscall") || strings.Contains(f, "yscall.rawSyscall")

@@ -167,14 +167,14 @@ func (w *world) chargeWait(g, by *goroutine, doer uint32, t int64) {
 func (w *world) noteHolders(g *goroutine, t int64) {
 	w.held.advanceTo(t)
 	if g.isRemembered() {
-		for i, v := range &w.held.sum { // in the pieces that it was written in just now: else the CPU waits for them
+		for i, v := range &w.held.sum { // piece by piece, as it was just written: a copy as a whole stalls the CPU
 			g.heldAt[i] = v
 		}
 		g.heldAll = w.held.all
 	}
 }
 
-// wasRunnable charges the time that g waited for a processor to whoever held them.
+// wasRunnable charges the time that g waited for a processor to the holders of the processors.
 func (w *world) wasRunnable(g *goroutine, t int64) {
 	if g.request == nil && !g.isRemembered() {
 		g.since = t

@@ -7,7 +7,7 @@ import (
 )
 
 // tasks are the program's own annotations. A task that no recovered request
-// contains is a request itself: somebody thought it worth naming.
+// contains is a request itself, because the program names it.
 type tasks struct {
 	open    map[uint64]*task
 	count   int64

@@ -73,13 +73,12 @@ func (w *world) chargeWoken(g *goroutine, by *goroutine, doer uint32, t int64) {
 	if kind == evidence.SyncWait {
 		switch {
 		case g.where != nil && g.where.answer:
-			// Whoever reads the answer says more; what that one does not explain is
-			// the dependency's.
+			// What the goroutine that reads the answer does explains a part; the rest is the dependency's.
 			x.kind, x.cause = evidence.NetWait, g.where.needs
 		case g.where != nil && g.where.forces:
 		case by != nil:
 		case g.where != nil && g.where.handed != 0:
-			x.kind, x.cause = evidence.PoolWait, g.where.handed // others let go of it here for those who came in time
+			x.kind, x.cause = evidence.PoolWait, g.where.handed // others hand over at this place, in time for other waits
 		case g.reason.isChannelWait():
 			x.kind, x.cause = evidence.SleepWait, 0 // only timers wake without a goroutine
 		}
@@ -92,8 +91,7 @@ func (w *world) chargeWoken(g *goroutine, by *goroutine, doer uint32, t int64) {
 		}
 	}
 	if by == nil || g.conn.idle || kind == evidence.SyncWait && g.where != nil && g.where.forces {
-		// The network, a timer, or whoever polled the network; or whoever ends the cycle
-		// that this one began.
+		// The network, a timer or the goroutine that polled the network woke it, or the end of the GC cycle that it began.
 		w.chargePlain(g, x.kind, x.stack, x.cause, t)
 		w.noteAwake(g, t)
 		return

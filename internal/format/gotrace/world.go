@@ -72,7 +72,7 @@ type goroutine struct {
 	name   evidence.NameID // its function, 0 not known yet
 	io     inOuts          // accepts connections, has read from the network or written to it
 	task   bool            // a task refers to it
-	noted  bool            // somebody remembers of a wait that it was for this one
+	noted  bool            // another goroutine's memory has a wait for this one
 	reason *reason         // of the present wait, nil not known
 	conn   connState
 	born   int64 // when it was created, 0: before the trace

@@ -71,7 +71,6 @@ var primitives = map[byte]struct {
 
 type count struct {
 	objects, bytes int64
-	fields         int64
 }
 
 type reader struct {

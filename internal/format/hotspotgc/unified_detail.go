@@ -29,7 +29,7 @@ func (u *unified) parseIndented(id int64, b []byte) {
 	}
 }
 
-// belowKind returns the kind of an indented line that [unified.parseIndented] would only count.
+// belowKind returns the kind of an indented line if [unified.parseIndented] only counts lines like it.
 func belowKind(tags, text []byte) (kind lineKind, ok bool) {
 	if len(text) == 0 || text[0] == '-' || hasPrefix(text, "region size ") || hasPrefix(text, "Capacity: ") {
 		return 0, false
@@ -46,8 +46,7 @@ func (u *unified) isIndented(b []byte) bool {
 	return bytes.HasPrefix(text, []byte("- age ")) || bytes.HasPrefix(text, []byte("====")) || len(text) == 0
 }
 
-// ageTable reads "Age table with threshold 15 (max threshold 15)", behind which the ages
-// follow.
+// ageTable reads "Age table with threshold 15 (max threshold 15)", which the ages follow.
 func (u *unified) ageTable(id int64, b []byte) bool {
 	if v, n := parseInteger(b[len("Age table with threshold "):]); n > 0 {
 		u.collectionOf(id).pending.tenuring = v

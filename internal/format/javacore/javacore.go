@@ -62,7 +62,6 @@ const (
 type parser struct {
 	date    time.Time // of the dump
 	threads []format.Line
-	state   string // of the thread
 	blocked string // "- waiting to lock <…>", for the line below its innermost frame
 	open    bool
 	history []happened

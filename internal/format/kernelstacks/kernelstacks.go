@@ -23,22 +23,23 @@
 //	of 4711
 //	r 1763689985100000000 4712 1
 //
-// Functions (f), stacks (s, innermost first) and threads (name) are told before they are
-// referred to; from and until may be told several times: in between nothing was watched. k is a function of the kernel, u one of the program, after the file it is in; a is
-// an address in code that was made at run time, and what it is in: its runtime may name it elsewhere.
-// r is a moment at which a thread ran. w is one wait: when it began and how long it took (ns), the
-// thread, the state it was in (S, D as proc(5) has them, R: it could have run), the
-// descriptor its call was on (-1: none; fd tells which file; from 2^24 on it is the mapped file of a page
-// fault), and its stack. o is how many other
-// waits a thread had since the until before, and how long they took together. What ends both, if it is
-// there, is how much of that (ns), at the end of a wait, the thread could have run and waited for a CPU.
-// Stack 0 is unknown.
-// e is something the kernel did for a thread, between two of its tracepoints, of 1 ms or more; sum is
-// how many such things ended since the until before, and how long they took: compaction and
-// reclaim of the process's threads, requests of disks by anybody (block). Of a whole host, of tells
-// which process the lines that follow are of.
+// The lines; times are ns:
 //
-// The functions of the kernel on a stack decide what ran or waited (package kernelpath): one
+//   - from, until: what lies between an until and the next from was not watched.
+//   - name, f, s: a thread, a function, a stack (innermost first). They come before lines that refer to them; stack 0 is unknown.
+//     A function is k of the kernel, u of the program, after the file it is in, or a: an address in code made at run time, and what
+//     that is in, which its runtime may name elsewhere.
+//   - r: a moment at which a thread ran.
+//   - w: one wait: its beginning and length, the thread, the thread's state (S, D as in proc(5); R: it could have run), the
+//     descriptor of its call (-1: none; fd says which file; from 2^24 on it is the mapped file of a page fault), and the stack.
+//   - o: the number of other waits of a thread since the last until, and their total length. w and o may end with the part at the
+//     end of waits in which the thread could have run and waited for a CPU.
+//   - e: work of 1 ms or more that the kernel did for a thread, between two of its tracepoints. sum: the number of such pieces of
+//     work since the last until, and their total length: compaction and reclaim of the process's threads, all requests of disks
+//     (block).
+//   - of: the process, of a whole host, that the lines after it are of.
+//
+// The functions of the kernel on a stack decide what ran or waited (package kernelclass): one
 // suffices, and the most precise counts. The package's opinion: a stack shows the mechanism
 // of the kernel; only code that knows the requests can say whether that was bad.
 package kernelstacks

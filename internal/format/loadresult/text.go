@@ -15,8 +15,7 @@ type tool struct {
 	// this tool being read, nil if there is none.
 	starts func(line string, cur *run) bool
 	create func() *run
-	// line reads one line, including the first; it returns false if it should understand the line
-	// and does not.
+	// line reads one line, including the first; it returns false if the line has a figure of the output that it cannot read.
 	line  func(r *run, line string) bool
 	whole func(r *run) bool
 }
@@ -54,9 +53,8 @@ type reading struct {
 	run  *run
 }
 
-// readText reads any number of outputs, with any text between them. It takes a line
-// when the next one is there: the last may have been cut, and 19.80ms without
-// its last letter is twenty minutes.
+// readText reads any number of outputs, with any text between them. It reads a line when the next one has come, because the
+// last may be cut, and 19.80m instead of 19.80ms would be twenty minutes.
 func (p *parser) readText(a *format.Artifact) error {
 	t := texts{p: p}
 	held, number := "", int64(0)
@@ -104,7 +102,7 @@ func (t *texts) readLine(line string, number int64) {
 	}
 }
 
-// lastLine takes the last line only if it completes the output.
+// lastLine reads the last line, and drops what it says unless the output is complete with it.
 func (t *texts) lastLine(line string, number int64) {
 	if t.cur == nil || strings.HasPrefix(line, `{"`) {
 		t.readLine(line, number)

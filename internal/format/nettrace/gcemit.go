@@ -6,10 +6,10 @@ import (
 
 func (g *collector) emit(q *process) {
 	if q.b.Beside() {
-		return // allocation ticks come with GC events, which the long session has too
+		return // this session is for allocation ticks, which come with GC events; the long session has these, too
 	}
 	g.waits.emit(q)
-	if q.b.Recorded() { // it ended when it was to, and what still ran then is a part of it
+	if q.b.Recorded() { // the recorder ended the session: cycles that ran then are kept without their end
 		last := int64(0)
 		if g.watched {
 			last = q.watchedUntil()
@@ -49,7 +49,7 @@ func (g *collector) emitWarnings(q *process) {
 		q.b.Warnf(0, "more than %d collections: of later ones only times, reasons and sizes after are kept: %d", maxHistories, g.plain)
 	}
 	if q.b.Recorded() || q.p.r.Lost() > 0 {
-		return // it began and ended when it was to; ends may be among what was lost
+		return // the recorder chose beginning and end; lost events may be ends of cycles
 	}
 	if g.headless > 0 {
 		q.b.Warnf(0, "the recording began during GC %d, which is left out", g.headless)

@@ -239,7 +239,7 @@ const (
 func (q *process) describeProcess() {
 	q.b.Describe(q.id, func(s *evidence.Subject) {
 		switch {
-		case q.exe == launcher && q.assembly != "": // as anybody calls what it runs
+		case q.exe == launcher && q.assembly != "": // named after the program that it runs
 			s.Name = q.assembly
 		case q.exe != "":
 			s.Name = q.exe

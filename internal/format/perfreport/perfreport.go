@@ -8,7 +8,7 @@
 //
 // Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18. --sort and --fields choose the
 // columns; it reads one share or two (with a function's callees, and without), and the function behind the
-// mark [k] or [.].
+// mark "[k]" or "[.]".
 //
 // Where a listing misleads: a share is of all samples, which may be those of one process or of the whole host; and chains below a function
 // repeat parts of it. The share of a mechanism of the kernel is that of its entry function with callees, if it is listed; else the sum of

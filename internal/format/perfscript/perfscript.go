@@ -25,7 +25,7 @@
 // each command. Times count from the boot of the host unless -k CLOCK_REALTIME was given: they
 // cannot be joined with other files.
 //
-// The package's opinion: stacks matter for the mechanism that they show, which package kernelpath
+// The package's opinion: stacks matter for the mechanism that they show, which package kernelclass
 // finds, as for stacks that unstall records.
 package perfscript
 

@@ -191,7 +191,7 @@ func grepLine(line []byte) (path, text []byte, ok bool) {
 		return nil, nil, false
 	}
 	path, text, ok = bytes.Cut(line, []byte(":"))
-	return path, text, ok && len(text) > 0 && len(path) <= maxPath && bytes.IndexAny(path, " \t") < 0
+	return path, text, ok && len(text) > 0 && len(path) <= maxPath && !bytes.ContainsAny(path, " \t")
 }
 
 // longestPrompt bounds the length of a prompt in a session of a shell.

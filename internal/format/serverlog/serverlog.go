@@ -118,14 +118,14 @@ type group struct {
 	line        int64
 	most        float64 // ns
 	sum         float64 // ns of work that held an event loop
-	dense       int     // most within [window]
+	dense       int     // most within callWindow
 	recent      []int64 // times of the last lines
 	seen        map[string]int64
-	together    int // different workers within [window]
+	together    int // different workers within workerWindow
 	untimed     int
 }
 
-// window is the distance within which lines are about the same moment, by their kind.
+// Times (ns) within which lines are about the same moment.
 const (
 	callWindow   = 60e9
 	workerWindow = 2e9

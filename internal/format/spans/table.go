@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// dependency is what was called, as the tables show it.
+// dependency sums up the calls of one dependency for the tables.
 type dependency struct {
 	name         evidence.NameID
 	took, server []int64 // ns
@@ -29,7 +29,7 @@ func (d *dependency) addCall(s *span, serverNs int64) {
 	}
 }
 
-// route is the requests of one.
+// route sums up the requests of one route.
 type route struct {
 	service        int32
 	name           evidence.NameID

@@ -126,8 +126,7 @@ type ownedLock struct {
 	owner  int64
 }
 
-// addOwned adds to the threads that own a lock that they hold it: they list their monitors only
-// where the actuator asked for these.
+// addOwned adds locks to the threads that own them, because threads list their monitors only if the actuator asked for monitors.
 func (p *parser) addOwned(waits []ownedLock) {
 	for _, w := range waits {
 		for i := range p.dump {

@@ -2,8 +2,9 @@
 //
 //	Tue May 31 13:51:28 2022 - *** uWSGI listen queue of socket ":3030" (fd: 4) full !!! (101/100) ***
 //
-// Source: https://github.com/unbit/uwsgi/blob/master/core/master.c (get_tcp_info), 1.9 to 2.0. The numbers are connections that wait, and how many may. The time is that of the host, without its zone, and is read as UTC. The lines become
-// what ss prints of the socket, which package socketstat reads: nothing is told of times at which the queue was not full.
+// Source: https://github.com/unbit/uwsgi/blob/master/core/master.c (get_tcp_info), 1.9 to 2.0. The numbers are the connections that wait
+// and their limit. The time is the host's, without a zone, and is read as UTC. The lines are converted to what ss prints of the socket,
+// which package socketstat reads. The log says nothing about times at which the queue was not full.
 package uwsgi
 
 import (

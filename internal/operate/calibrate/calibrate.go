@@ -19,6 +19,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // LoadCommand is the first argument of a process that is a load. A program that has it passes its arguments to
@@ -232,7 +233,7 @@ func Of(b *evidence.Bundle, title string, pid int, service []evidence.SubjectID)
 			row := rowOf(b, []evidence.SubjectID{evidence.SubjectID(id)}, m, w)
 			row.Name, row.PID, row.About, row.Known = l.Name, b.Subjects[id].PID, l.About, l.Class
 			if r.Target != nil {
-				row.Distance = finiteOrNil(workload.Distance(&r.Target.vector, &row.vector))
+				row.Distance = stats.FiniteOrNil(workload.Distance(&r.Target.vector, &row.vector))
 			}
 			r.Loads = append(r.Loads, row)
 		}
@@ -261,9 +262,9 @@ func (r *Result) nearestRow() *Row {
 func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *metrics.Machine, w metrics.Window) Row {
 	v := workload.Of(metrics.WorkOf(b, processes, w), m.Over(b, w))
 	c := v.Classify()
-	row := Row{Class: c.Class, Share: finiteOrNil(c.Share), CPU: finiteOrNil(v.CPU), System: finiteOrNil(v.System), MinorFaults: finiteOrNil(v.MinorFaults), Voluntary: finiteOrNil(v.Voluntary), Involuntary: finiteOrNil(v.Involuntary),
-		Segments: finiteOrNil(v.Segments), Dirtied: finiteOrNil(v.Dirtied), Read: finiteOrNil(v.Read), vector: v,
-		Host: Host{finiteOrNil(v.Host.Softirq), finiteOrNil(v.Host.NetRX), finiteOrNil(v.Host.Block), finiteOrNil(v.Host.PressureCPU), finiteOrNil(v.Host.PressureIO)}}
+	row := Row{Class: c.Class, Share: stats.FiniteOrNil(c.Share), CPU: stats.FiniteOrNil(v.CPU), System: stats.FiniteOrNil(v.System), MinorFaults: stats.FiniteOrNil(v.MinorFaults), Voluntary: stats.FiniteOrNil(v.Voluntary), Involuntary: stats.FiniteOrNil(v.Involuntary),
+		Segments: stats.FiniteOrNil(v.Segments), Dirtied: stats.FiniteOrNil(v.Dirtied), Read: stats.FiniteOrNil(v.Read), vector: v,
+		Host: Host{stats.FiniteOrNil(v.Host.Softirq), stats.FiniteOrNil(v.Host.NetRX), stats.FiniteOrNil(v.Host.Block), stats.FiniteOrNil(v.Host.PressureCPU), stats.FiniteOrNil(v.Host.PressureIO)}}
 	if c.Shares.Known {
 		row.By = "counts"
 		if c.Shares.Sampled {
@@ -271,13 +272,6 @@ func rowOf(b *evidence.Bundle, processes []evidence.SubjectID, m *metrics.Machin
 		}
 	}
 	return row
-}
-
-func finiteOrNil(v float64) *float64 {
-	if v != v || v > 1e300 || v < -1e300 {
-		return nil
-	}
-	return &v
 }
 
 // loadFilePath returns the path of a load's file, named after the load and this process.

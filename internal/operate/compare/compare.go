@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // Options are what the user decides. The zero value stands for the defaults.
@@ -165,7 +166,7 @@ func sideOf(runs []Run) Side {
 	}
 	median := func(of func(*Load) (float64, bool)) *float64 {
 		if v, ok := medianFigure(runs, of); ok {
-			return finiteOrNil(v)
+			return stats.FiniteOrNil(v)
 		}
 		return nil
 	}

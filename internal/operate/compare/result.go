@@ -24,9 +24,9 @@ func compareMetric(m Metric, before, after []Run, opt Options) (Result, bool) {
 		return Result{}, false
 	}
 	r := Result{Name: m.Name, Title: m.Title, Unit: m.Unit, Better: m.Better, Pairs: len(b), MinEffect: m.MinEffect, Floor: m.Floor, Gate: m.Gate, Result: Unclear}
-	r.Before, r.After = finiteOrNil(stats.Median(b)), finiteOrNil(stats.Median(a))
+	r.Before, r.After = stats.FiniteOrNil(stats.Median(b)), stats.FiniteOrNil(stats.Median(a))
 	factor, iv, ok := stats.RatioInterval(b, a, level, 1)
-	r.Change = finiteOrNil(factor - 1)
+	r.Change = stats.FiniteOrNil(factor - 1)
 	diffs := make([]float64, len(b))
 	for i := range b {
 		diffs[i] = a[i] - b[i]
@@ -34,10 +34,10 @@ func compareMetric(m Metric, before, after []Run, opt Options) (Result, bool) {
 	apart, decided := stats.SignFlipInterval(diffs, level, 1)
 	if ok {
 		basis := BasisPairs
-		r.Low, r.High, r.Basis, r.Level = finiteOrNil(iv.Low-1), finiteOrNil(iv.High-1), &basis, &level
+		r.Low, r.High, r.Basis, r.Level = stats.FiniteOrNil(iv.Low-1), stats.FiniteOrNil(iv.High-1), &basis, &level
 	} else if w, ok := fromRequests(m.Name, before, after, at); ok && !decided {
 		basis, nominal := BasisWithin, .95
-		r.Low, r.High, r.Basis, r.Level = finiteOrNil(w.Low-1), finiteOrNil(w.High-1), &basis, &nominal
+		r.Low, r.High, r.Basis, r.Level = stats.FiniteOrNil(w.Low-1), stats.FiniteOrNil(w.High-1), &basis, &nominal
 	}
 	switch {
 	case !decided && !opt.InTurn && r.decideFewRuns(m, before, after, at, opt):
@@ -84,7 +84,7 @@ func (r *Result) decideByInterval(m Metric, change float64, iv, apart stats.Inte
 
 // setDifference sets the interval of after minus before.
 func (r *Result) setDifference(iv stats.Interval, basis string, level float64) {
-	r.DifferenceLow, r.DifferenceHigh, r.Basis, r.Level = finiteOrNil(iv.Low), finiteOrNil(iv.High), &basis, &level
+	r.DifferenceLow, r.DifferenceHigh, r.Basis, r.Level = stats.FiniteOrNil(iv.Low), stats.FiniteOrNil(iv.High), &basis, &level
 }
 
 // formatFewPairs returns the text that there are too few pairs to decide.
@@ -123,11 +123,3 @@ func fromRequests(name string, before, after []Run, at []int) (stats.Interval, b
 }
 
 func isValidFigure(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) && v >= 0 }
-
-// finiteOrNil returns a pointer to a figure, nil if it is not finite.
-func finiteOrNil(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}

@@ -64,7 +64,7 @@ func (r *Result) decideFewRuns(m Metric, before, after []Run, at []int, opt Opti
 	r.Allowed = &allowed
 	basis := BasisWithin
 	if r.Low == nil {
-		r.Low, r.High, r.Basis, r.Level = finiteOrNil(within.Low-1), finiteOrNil(within.High-1), &basis, &opt.Level
+		r.Low, r.High, r.Basis, r.Level = stats.FiniteOrNil(within.Low-1), stats.FiniteOrNil(within.High-1), &basis, &opt.Level
 		if c := r.Change; c != nil && r.Low != nil && r.High != nil { // the floor replaced figures below it
 			*r.Low, *r.High = min(*r.Low, *c), max(*r.High, *c)
 		}

@@ -119,7 +119,7 @@ func (l *Trial) removeNote() {
 type Restored struct {
 	Now  string `json:"now"`  // as read back, "" if there is nothing to be read
 	Was  string `json:"was"`  // before it was tried
-	Kept bool   `json:"kept"` // somebody else changed it meanwhile: that was left as it is
+	Kept bool   `json:"kept"` // it was changed by others meanwhile, and left so
 	Gone bool   `json:"gone"` // its process or cgroup has ended, and the setting with it
 }
 

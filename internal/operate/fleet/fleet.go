@@ -22,6 +22,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/suggest"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	causes "github.com/unstall/unstall/internal/diagnose/check/all"
@@ -316,7 +317,7 @@ func (r *Report) fillRankings(a *asked) {
 	for name, s := range services {
 		s.Hosts = len(hosts[name])
 		if n := counted[name]; n > 0 {
-			s.Requests, s.Rate = countOrNil(n), finiteOrNil(s.SlowS/n*1000)
+			s.Requests, s.Rate = countOrNil(n), stats.FiniteOrNil(s.SlowS/n*1000)
 		}
 		all += counted[name]
 	}
@@ -487,12 +488,4 @@ func countOrNil(v float64) *int64 {
 	}
 	n := int64(math.Round(v))
 	return &n
-}
-
-// finiteOrNil returns a pointer to a figure, nil if it is not finite.
-func finiteOrNil(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }

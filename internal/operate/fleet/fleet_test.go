@@ -18,7 +18,6 @@ type answers struct {
 	labels map[string]string // values of labels
 	code   int
 	text   string
-	asked  []string
 	auth   string
 }
 

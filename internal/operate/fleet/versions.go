@@ -138,11 +138,11 @@ func (a *asked) compareVersion(service string, before, after *course) Version {
 		return v
 	}
 	factor, interval, ok := stats.RatioInterval(was, is, level, seed)
-	v.Factor = finiteOrNil(factor)
+	v.Factor = stats.FiniteOrNil(factor)
 	if !ok {
 		return v
 	}
-	v.Low, v.High = finiteOrNil(interval.Low), finiteOrNil(interval.High)
+	v.Low, v.High = stats.FiniteOrNil(interval.Low), stats.FiniteOrNil(interval.High)
 	switch {
 	case interval.Low > 1 && factor > sameWithin:
 		v.Result = "worse"

@@ -29,12 +29,12 @@ type process struct {
 
 // machine is a simulated host of 2 CPUs.
 type machine struct {
-	processes        []process
-	user, system     float64 // CPUs
-	softirq, steal   float64
-	cpu, memory, io  float64 // pressure
-	noPressure       bool
-	oom, swap, steps int
+	processes       []process
+	user, system    float64 // CPUs
+	softirq, steal  float64
+	cpu, memory, io float64 // pressure
+	noPressure      bool
+	oom, swap       int
 }
 
 // archive is the recording of a machine over 4 s.

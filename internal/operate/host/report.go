@@ -8,13 +8,13 @@ package host
 
 import (
 	"cmp"
-	"math"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/workload"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // Schema is the version of the JSON form of a [Report]. Keys are added, never renamed.
@@ -55,7 +55,7 @@ type CPU struct {
 	Steal   *float64 `json:"steal"`
 }
 
-// Pressure is the share of the time in which somebody waited.
+// Pressure is the share of the time in which at least one task waited.
 type Pressure struct {
 	CPU    *float64 `json:"cpu"`
 	Memory *float64 `json:"memory"`
@@ -127,9 +127,9 @@ func Of(b *evidence.Bundle) *Report {
 	}
 	r := &Report{Schema: Schema, Host: b.Subjects[m.Subject].Name, CPUs: m.CPUs, Sampled: m.Sampled,
 		Window:   Window{time.Unix(0, m.Window.From).UTC(), time.Unix(0, m.Window.Until).UTC()},
-		CPU:      CPU{finiteOrNil(m.Busy), finiteOrNil(m.User), finiteOrNil(m.System), finiteOrNil(m.Softirq), finiteOrNil(m.Iowait), finiteOrNil(m.Steal)},
-		Pressure: Pressure{finiteOrNil(m.PressureCPU), finiteOrNil(m.PressureMemory), finiteOrNil(m.PressureIO)},
-		Memory:   Memory{finiteOrNil(m.MemoryAvailable), finiteOrNil(m.SwapIn), finiteOrNil(m.DirectReclaim), finiteOrNil(m.CompactStalls), finiteOrNil(m.OOMKills)},
+		CPU:      CPU{stats.FiniteOrNil(m.Busy), stats.FiniteOrNil(m.User), stats.FiniteOrNil(m.System), stats.FiniteOrNil(m.Softirq), stats.FiniteOrNil(m.Iowait), stats.FiniteOrNil(m.Steal)},
+		Pressure: Pressure{stats.FiniteOrNil(m.PressureCPU), stats.FiniteOrNil(m.PressureMemory), stats.FiniteOrNil(m.PressureIO)},
+		Memory:   Memory{stats.FiniteOrNil(m.MemoryAvailable), stats.FiniteOrNil(m.SwapIn), stats.FiniteOrNil(m.DirectReclaim), stats.FiniteOrNil(m.CompactStalls), stats.FiniteOrNil(m.OOMKills)},
 	}
 	for _, g := range groupProcesses(b) {
 		r.Services = append(r.Services, newService(b, g, m))
@@ -174,14 +174,14 @@ const leastPart = .03
 
 func newService(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
 	v := workload.Of(metrics.WorkOf(b, g.processes, m.Window), m)
-	s := Service{Kind: kindService, Name: g.name, PID: g.pid, Processes: len(g.processes), Unit: g.unit, CPU: finiteOrNil(v.CPU), System: finiteOrNil(v.System), Waiting: finiteOrNil(v.Delay),
-		Signature: Signature{finiteOrNil(v.MinorFaults), finiteOrNil(v.MajorFaults), finiteOrNil(v.Voluntary), finiteOrNil(v.Involuntary), finiteOrNil(v.Segments), finiteOrNil(v.Dirtied), finiteOrNil(v.Read)}}
+	s := Service{Kind: kindService, Name: g.name, PID: g.pid, Processes: len(g.processes), Unit: g.unit, CPU: stats.FiniteOrNil(v.CPU), System: stats.FiniteOrNil(v.System), Waiting: stats.FiniteOrNil(v.Delay),
+		Signature: Signature{stats.FiniteOrNil(v.MinorFaults), stats.FiniteOrNil(v.MajorFaults), stats.FiniteOrNil(v.Voluntary), stats.FiniteOrNil(v.Involuntary), stats.FiniteOrNil(v.Segments), stats.FiniteOrNil(v.Dirtied), stats.FiniteOrNil(v.Read)}}
 	if v.Demand() > 0 {
-		s.Waits = finiteOrNil(v.Delay / v.Demand())
+		s.Waits = stats.FiniteOrNil(v.Delay / v.Demand())
 	}
-	s.Written, s.Read = finiteOrNil(v.Dirtied*v.CPU*4096), finiteOrNil(v.Read*v.CPU*4096)
+	s.Written, s.Read = stats.FiniteOrNil(v.Dirtied*v.CPU*4096), stats.FiniteOrNil(v.Read*v.CPU*4096)
 	verdict := v.Classify()
-	s.Class, s.ClassShare = verdict.Class, finiteOrNil(verdict.Share)
+	s.Class, s.ClassShare = verdict.Class, stats.FiniteOrNil(verdict.Share)
 	if g.kernel {
 		s.Kind = kindKernel
 		s.Class = workload.System
@@ -202,19 +202,11 @@ func newService(b *evidence.Bundle, g *group, m *metrics.Machine) Service {
 		sorting.Short(s.Parts, func(a, b Part) int { return cmp.Compare(b.Share, a.Share) })
 	}
 	for _, p := range g.processes {
-		if share := finiteOrNil(metrics.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
+		if share := stats.FiniteOrNil(metrics.QuotaOf(b, p, -1, m.Window).Share()); share != nil && (s.Throttled == nil || *share > *s.Throttled) {
 			s.Throttled = share
 		}
 	}
 	return s
-}
-
-// finiteOrNil returns a pointer to a figure, nil if it is not known.
-func finiteOrNil(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
 }
 
 // valueOrZero returns a figure, 0 if it is unknown. It is for comparisons only, never for output.

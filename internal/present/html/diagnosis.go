@@ -11,9 +11,9 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
-	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/present/sentence"
@@ -390,7 +390,7 @@ func formatWatched(all []diagnose.Coverage) string {
 		return "at an unknown time"
 	}
 	if len(spans) == 0 {
-		return sentence.Window(diagnose.Window{Duration: check.Number(longest)})
+		return sentence.Window(diagnose.Window{Duration: stats.FiniteOrNil(longest)})
 	}
 	sorting.Short(spans, func(a, b diagnose.Coverage) int { return a.From.Compare(*b.From) })
 	from, until := *spans[0].From, *spans[0].Until

@@ -41,5 +41,5 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 		}
 		s.addCase(x)
 	}
-	return write(w, s)
+	return writeXML(w, s)
 }

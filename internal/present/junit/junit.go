@@ -62,7 +62,7 @@ func Report(w io.Writer, d *diagnose.Diagnosis) error {
 	if d.Outcome == diagnose.NotExplained { // slow, and no test of a cause fails
 		s.addCase(test{Class: "unstall", Name: "explained", Failure: &problem{sentence.State(d), sentence.Brief(d)}})
 	}
-	return write(w, s)
+	return writeXML(w, s)
 }
 
 // addCase adds a case and counts it.
@@ -77,7 +77,7 @@ func (s *suite) addCase(c test) {
 	}
 }
 
-func write(w io.Writer, s suite) error {
+func writeXML(w io.Writer, s suite) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}

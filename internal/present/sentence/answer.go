@@ -154,7 +154,7 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	if part, _, high, _ := shareOf(d, v); part < next && high < dominant {
 		return when + title + " So far it accounts for almost none of the slow time."
 	}
-	return when + SlowPart(d.Requests) + " " + claim(title, share, interval)
+	return when + SlowPart(d.Requests) + " " + wordClaim(title, share, interval)
 }
 
 // ofSlow is the share of slow time that a title ends its first sentence with.
@@ -163,11 +163,11 @@ var ofSlow = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Claim is the title of a cause with the share of the slow time that it accounts for.
-func Claim(title, share string) string { return claim(title, share, "") }
+func Claim(title, share string) string { return wordClaim(title, share, "") }
 
-// claim says which share of the slow time a cause accounts for, and the title. Where the title has the share that is spent at a
+// wordClaim says which share of the slow time a cause accounts for, and the title. Where the title has the share that is spent at a
 // place and it is another one, it says which share is which.
-func claim(title, share, interval string) string {
+func wordClaim(title, share, interval string) string {
 	if interval != "" {
 		interval = " (" + interval + ")"
 	}

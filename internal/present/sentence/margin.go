@@ -22,7 +22,7 @@ func Margin(cause string, t check.Threshold) string {
 	var parts []string
 	what := "recording"
 	if m.With.Count > 0 {
-		parts = append(parts, units.Plural(m.With.Count, what)+" with the cause: "+spread(m.With, t))
+		parts = append(parts, units.Plural(m.With.Count, what)+" with the cause: "+describeSpread(m.With, t))
 		what = ""
 	}
 	if n := m.Without.Count; n > 0 {
@@ -30,7 +30,7 @@ func Margin(cause string, t check.Threshold) string {
 		if what != "" {
 			who = units.Plural(n, what)
 		}
-		parts = append(parts, who+" without: "+spread(m.Without, t))
+		parts = append(parts, who+" without: "+describeSpread(m.Without, t))
 	}
 	near := "none"
 	if m.Near > 0 {
@@ -39,8 +39,8 @@ func Margin(cause string, t check.Threshold) string {
 	return strings.Join(append(parts, near+" within a fifth of it"), "; ")
 }
 
-// spread says on which side of a threshold figures lie.
-func spread(s all.Spread, t check.Threshold) string {
+// describeSpread says on which side of a threshold figures lie.
+func describeSpread(s all.Spread, t check.Threshold) string {
 	switch s.Reached {
 	case s.Count:
 		return t.Of(*s.Least) + " or more"

@@ -7,20 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Effect returns what a figure is now and what it would be.
 func Effect(e model.Effect) string {
-	return units.Change(finiteOrNil(e.Now.Value), finiteOrNil(e.Then.Value), finiteOrNil(e.Then.Low), finiteOrNil(e.Then.High), e.Unit)
-}
-
-// finiteOrNil returns a pointer to a figure, nil if it is not known.
-func finiteOrNil(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
+	return units.Change(stats.FiniteOrNil(e.Now.Value), stats.FiniteOrNil(e.Then.Value), stats.FiniteOrNil(e.Then.Low), stats.FiniteOrNil(e.Then.High), e.Unit)
 }
 
 // Basis returns what a prediction rests on.

@@ -210,7 +210,7 @@ func (p *page) shortenSources(text string) string {
 	for _, s := range p.sources {
 		base := path.Base(s.name)
 		if before, ok := strings.CutSuffix(text, " ["+base+"]"); ok && s.number != "" {
-			p.cite(s.number)
+			p.noteCited(s.number)
 			text = before + " [" + s.number + "]"
 		}
 		if base != s.name && !slices.ContainsFunc(p.sources, func(o source) bool { return o.name != s.name && path.Base(o.name) == base }) {

@@ -38,7 +38,7 @@ func (p *page) shortenOrigin(o string) string {
 		switch {
 		case !ok || rest != "" && rest[0] != ':':
 		case s.number != "":
-			p.cite(s.number)
+			p.noteCited(s.number)
 			return "[" + s.number + rest + "]"
 		case rest != "":
 			return "[line " + rest[1:] + "]"
@@ -49,8 +49,8 @@ func (p *page) shortenOrigin(o string) string {
 	return "[" + o + "]"
 }
 
-// cite notes that the report refers to a source by its number.
-func (p *page) cite(number string) {
+// noteCited notes that the report refers to a source by its number.
+func (p *page) noteCited(number string) {
 	if p.cited != nil {
 		p.cited[number] = true
 	}

@@ -239,7 +239,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 	}
 }
 
-// writeNothing writes that no cause holds, and how much that is worth.
+// writeNothing writes that no cause was found, and what that rests on.
 func (p *page) writeNothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) {
 	label, s := strings.ToUpper(sentence.State(d)), calm
 	if !sentence.Healthy(d) {
@@ -274,7 +274,7 @@ func (p *page) writeRequests(d *diagnose.Diagnosis) {
 	p.writeWorst(d)
 }
 
-// writeWorst writes what the worst stretches show by themselves.
+// writeWorst writes a line about each of the worst stretches of time.
 func (p *page) writeWorst(d *diagnose.Diagnosis) {
 	for _, s := range sentence.Stretches(d) {
 		p.writeBlock("WORST", bold, labels, p.wrapOrShorten(s, labels, p.at.shorter))

@@ -15,7 +15,7 @@ type Marking struct {
 	// Every is the own work from the beginning of one cycle to that of the next. 0:
 	// there are no cycles.
 	Every float64
-	// Work is the time on processors that one cycle takes, whoever does it.
+	// Work is the time on processors that one cycle takes, on all kinds of workers together.
 	Work float64
 	// Works are those of the first, the second cycle and so on, and of the first again
 	// after the last. Nil: each takes Work.

@@ -12,7 +12,7 @@ import (
 //
 // While a cycle marks, all processors are busy: P·T = w + k·A, with w the time on processors that marking takes, A the bytes allocated
 // during it and k the program's processor time per byte. k is measured; w depends on the live heap, not on the headroom. For any setting
-// they give the length of a cycle's marking and the bytes allocated at its end, whoever marks: idle processors, workers or assists.
+// they give the length of a cycle's marking and the bytes allocated at its end, whether idle processors, workers or assists mark.
 type calibrated struct {
 	h         *Heap
 	over      overhead
@@ -67,7 +67,7 @@ func (h *Heap) calibrateCycles() *calibrated {
 	return m
 }
 
-// splitUnused says how much of what marking left of the processors the program used.
+// splitUnused splits the processor time that marking left into what the program used, which gives perByte, and what stayed unused.
 func (m *calibrated) splitUnused(work, mark, allocated float64) {
 	left := max(m.h.Procs*mark-work, 0) // s of processors
 	if left == 0 || mark == 0 {
@@ -75,8 +75,7 @@ func (m *calibrated) splitUnused(work, mark, allocated float64) {
 	}
 	used := left
 	if !math.IsNaN(m.own) {
-		// Beside marking a program runs slower: write barriers, caches. Beyond half as
-		// much again the processors were idle.
+		// Write barriers and cold caches slow a program beside marking, by half at most: the rest of the time processors were idle.
 		used = min(left, 1.5*m.own*mark)
 	}
 	m.unused = (left - used) / mark
@@ -150,8 +149,8 @@ func (m *calibrated) simulateHeld(s Scenario, cycles []drawn, steps int, chance 
 	return m.simulateCycles(s, cycles, steps, chance, true)
 }
 
-// simulateCycles runs cycles with the assists that hold the heap to its goal, or without: so far
-// it may grow where the limiter lets them off.
+// simulateCycles runs cycles. If held, assists hold the heap to its goal; if not, nothing does, which shows how far the heap may grow
+// once the limiter stops assists.
 func (m *calibrated) simulateCycles(s Scenario, cycles []drawn, steps int, chance *rand.Rand, held bool) (r ran) {
 	p := pacer{m.h.Minor}
 	scale := 1.
@@ -231,7 +230,7 @@ func (m *calibrated) simulateCycles(s Scenario, cycles []drawn, steps int, chanc
 			r.bound = by
 		}
 	}
-	// Once the limiter has had enough, assists are let off, and the heap grows past its goal.
+	// Above its cap the limiter stops assists, and the heap grows past its goal.
 	r.limiter = m.limiterCores(r) > limiterCap*m.h.Procs
 	r.cores = min(r.cores, m.h.Procs)
 	return r
@@ -240,17 +239,16 @@ func (m *calibrated) simulateCycles(s Scenario, cycles []drawn, steps int, chanc
 // limiterCores returns what the limiter counts, in processors: assists, and the workers' quarter while a cycle marks; idle workers do not count.
 func (m *calibrated) limiterCores(r ran) float64 { return r.assist + utilization*m.h.Procs*r.marking }
 
-// How far predictions were off when the model, calibrated on one run of a service,
-// was held against its other runs: nine of ten stayed within (dev/grid/predictions.md).
+// Relative errors of predictions: the model was calibrated on one run of a service and compared with other runs of it; nine of ten
+// predictions stayed within (dev/grid/predictions.md).
 const (
 	offCycles = .11
 	offCores  = .28
 	offSize   = .09
 )
 
-// predictOutcome runs the model, and again with resampled cycles for the ranges. A range holds
-// what differs from cycle to cycle in the recording, by how much the model misses the recording
-// itself, and how far it was off elsewhere; not that the load may change.
+// predictOutcome runs the model, and again with resampled cycles for the ranges. A range covers the variation between the recorded
+// cycles, the model's error on the recording, and its error on other runs. It does not cover a change of the load.
 func (m *calibrated) predictOutcome(s Scenario) Outcome {
 	run := m.simulateHeld(s, m.cycles, steps, nil)
 	var all [figures][]float64
@@ -267,8 +265,8 @@ func (m *calibrated) predictOutcome(s Scenario) Outcome {
 	}
 	at, held, free := run.listFigures(), run.listFigures(), run.listFigures()
 	if run.limiter {
-		// The limiter lets assists off now and then, so that what it counts is its cap:
-		// what happens lies so far between always and never.
+		// The limiter stops assists now and then, so that what it counts equals its cap. The outcome lies between that of all assists
+		// and that of none, in proportion.
 		loose := m.simulateCycles(s, m.cycles, steps, nil, false)
 		free = loose.listFigures()
 		part := min(max((limiterCap*m.h.Procs-m.limiterCores(loose))/(m.limiterCores(run)-m.limiterCores(loose)), 0), 1)
@@ -352,7 +350,7 @@ func (m *calibrated) resampleCycles(chance *rand.Rand) []drawn {
 // have shown.
 func (m *calibrated) resampleAlloc(s Scenario, chance *rand.Rand) Scenario {
 	if s.Alloc > 0 {
-		return s // it was told
+		return s // the rate is given
 	}
 	var sum, again float64
 	for _, d := range m.cycles {
@@ -380,7 +378,7 @@ func (m *calibrated) residentMemory(s Scenario, top model.Estimate, limiter bool
 	return e.Plus(m.over.text)
 }
 
-// estimateFill says what it takes to fill memory that was not used before.
+// estimateFill returns the page faults and the time (s) that it takes to fill memory that was not used before.
 func (m *calibrated) estimateFill(s Scenario, o Outcome) Fill {
 	base := m.h.RSS
 	if !(base > 0) {

@@ -44,7 +44,7 @@ func (t *typical) addRun(arrive, latency []int64, cycles float64) {
 	}
 	end()
 	if t.hasStretches() {
-		t.all = nil // nobody will look at them all
+		t.all = nil // they are not needed any more
 	} else {
 		t.all = append(t.all, latency...)
 	}

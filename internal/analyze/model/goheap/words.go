@@ -67,7 +67,7 @@ func (p *Prediction) listEffects(then *Outcome) []model.Effect {
 	)
 }
 
-// Page faults and time below which filling memory is not worth a word.
+// Least page faults and least time of filling memory that are reported.
 const (
 	fewFaults   = 1000
 	fewFillings = .05 // s
@@ -102,8 +102,7 @@ func (o *Outcome) listCautions() (all []string) {
 	return all
 }
 
-// whyNoP99 says why there is no p99 of an outcome where there is one of now, "" where there is one
-// or the cautions say it.
+// whyNoP99 says why an outcome has no p99 although the present has one; "" if it has one, or if the cautions say why.
 func (o *Outcome) whyNoP99(now model.Estimate) string {
 	switch {
 	case o.P99.Known() || !now.Known() || o.Limiter || o.PilesUp:

@@ -1,6 +1,5 @@
-// Package queue replays recorded requests through a line before servers: what the ledger
-// splits unlabelled time with, and what models of latencies are held against. Its rules are
-// those of Lindley and of Kiefer & Wolfowitz, see [Queue].
+// Package queue replays recorded requests through a line before servers. The ledger splits unlabelled time with it, and models of
+// latencies are compared with it. Its rules are those of Lindley and of Kiefer & Wolfowitz, see [Queue].
 package queue
 
 import (
@@ -26,8 +25,7 @@ type Stop struct{ From, To int64 }
 // Theory of Queues with a Single Server (Mathematical Proceedings 48, 1952):
 // Wₙ₊₁ = max(0, Wₙ + Sₙ − Tₙ).
 //
-// Stops are cut out of the time axis: no server works during one, and no demand
-// is used up. What arrives during one starts after it at the earliest.
+// Stops are cut out of the time axis: during one no server works, and a request that arrives starts after it at the earliest.
 type Queue struct {
 	Servers int
 	Stops   []Stop // disjoint and ascending
@@ -80,8 +78,7 @@ const MinReplay = 100
 // Tolerance is how far a model's p50 and p99 may lie from what was observed.
 const Tolerance = .10
 
-// Fit compares a model's latencies (ns) with the observed ones. A model that
-// does not reproduce what was must not be asked what would have been.
+// Fit compares a model's latencies (ns) with the observed ones. A model that does not reproduce them must not predict others.
 type Fit struct {
 	Used     bool
 	Why      string // why it is not used, "" if it is
@@ -113,12 +110,12 @@ func FitOf(observed, model []int64) (f Fit) {
 	return f
 }
 
-// NotReproduced words that a figure (ns) of a model lies too far off.
+// NotReproduced says in words that a figure (ns) of a model is too far from the observed one.
 func NotReproduced(which string, observed, model int64) string {
 	return fmt.Sprintf("the replay's %s is %s, but %s was observed: more than %.0f %% off", which, units.Time(float64(model)), units.Time(float64(observed)), 100*Tolerance)
 }
 
-// Off is how far a model is from what was observed, relative.
+// Off returns the relative error of a model's figure.
 func Off(observed, model int64) float64 {
 	if observed == model {
 		return 0

@@ -108,9 +108,9 @@ type Situation struct {
 	Seconds  float64
 }
 
-// Ask predicts settings; without one what becomes of the pool as it is, and the two
-// ways to help it. Settings that cannot be are errors, joined; the others are in the
-// prediction all the same. What is needed and not known is one error, and no prediction.
+// Ask predicts the wanted situations; if there are none, the pool without a change and the two changes that may help it. The error joins
+// one error for each impossible setting; the prediction has the others. If something needed is unknown, there is an error and no
+// prediction.
 func (s Situation) Ask(subject string, wanted []model.Wanted) (*model.Answer, error) {
 	if len(wanted) == 0 {
 		wanted = []model.Wanted{{}}

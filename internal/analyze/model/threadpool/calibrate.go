@@ -43,8 +43,7 @@ func (p *Process) Situation() (Situation, error) {
 	return s, nil
 }
 
-// With is the pool as recorded with threads that do the given while an operation is out
-// that takes so long.
+// With returns the pool as recorded, with operations of a given length, during which threads do what pattern says.
 func (p *Process) With(operation Service, pattern Pattern) Situation {
 	flying, _ := p.InFlight()
 	s := Situation{
@@ -70,9 +69,9 @@ func (p *Process) With(operation Service, pattern Pattern) Situation {
 	return s
 }
 
-// marginalCPU returns at most how much more a process computes for each request more that ends in
-// a second, s; +Inf where that is not known. What it does anyway, such as to start and to be
-// recorded, would else be multiplied as a starving pool's requests are by the cure.
+// marginalCPU returns an upper bound (s) of the CPU time that each further request per second costs the process; +Inf if it is unknown. It
+// leaves out what the process computes anyway, such as starting and being recorded, which must not grow with the requests that a fix lets
+// through.
 func (p *Process) marginalCPU() float64 {
 	l := p.Ledger
 	used := metrics.ProcessorTime(p.Bundle, p.Subject, p.requestWindow())
@@ -112,9 +111,9 @@ func (p *Process) marginalCPU() float64 {
 	return max(0, high)
 }
 
-// slowRequestCPU returns at most how long a slow request computes in the mean, s, by what threads
-// were seen to do while such requests were under way; +Inf where most of that is not known. It is
-// what tells where as many requests end in each second.
+// slowRequestCPU returns an upper bound (s) of the mean CPU time of a slow request, by what threads were seen to do while such requests were
+// under way; +Inf if most of that is unknown. It is needed if equally many requests end in each second, so that [Process.marginalCPU] is
+// unknown.
 func (p *Process) slowRequestCPU() float64 {
 	l := p.Ledger
 	if unknown := l.Charges[ledger.Unobserved] + l.Charges[ledger.Unexplained]; len(l.Slow) < ledger.MinRequests || float64(unknown) >= mostlyUnknown*float64(l.Total) {
@@ -123,14 +122,13 @@ func (p *Process) slowRequestCPU() float64 {
 	return float64(l.Charges[ledger.Own]+l.Charges[ledger.RequestsCPU]) / 1e9 / float64(len(l.Slow))
 }
 
-// mostlyUnknown is the part of slow time of which nothing is known from which on the rest does not tell.
+// mostlyUnknown is the unknown part of slow time from which the rest does not represent all of it.
 const mostlyUnknown = .1
 
-// fewSeconds do not tell what goes with what.
+// fewSeconds is the least number of seconds that show how CPU time depends on requests.
 const fewSeconds = 8
 
-// enoughToCompute is from how many requests on the CPU of a process is theirs, and not
-// what it does anyway.
+// enoughToCompute is the number of requests from which the CPU time of a process counts as theirs.
 const enoughToCompute = 200
 
 // meanLatency returns the mean latency of the requests that were answered, ms, by the source that
@@ -199,17 +197,15 @@ func (p *Process) forcedSize(name string) int {
 	return 0
 }
 
-// undisturbed is the quantile of what such requests took that one needs: others met something
-// all the same.
+// undisturbed is the quantile of such requests' times that counts as the need of a request: longer ones were disturbed.
 const undisturbed = .25
 
-// alone is how many requests that had the pool to themselves tell what one needs.
+// alone is the least number of requests that did not wait for a thread from which the need of a request is taken.
 const alone = 2
 
-// Needed is what a request takes where it need not wait for a thread, which a starving
-// service hardly ever shows: found among requests of the route that is slow which ended
-// while no more of them were there than the pool has threads from the beginning, whoever saw
-// them; else among those that the service followed from when a thread took them.
+// Needed returns how long a request takes if it need not wait for a thread, which a starving service hardly ever shows. It takes the slow
+// route's requests, of any source, that ended while no more of them were in progress than the pool has threads from the beginning; else
+// those that the service followed from the moment a thread took them.
 func (p *Process) Needed() Service {
 	l := p.Ledger
 	if l == nil {
@@ -239,8 +235,8 @@ func (p *Process) Needed() Service {
 	return Service{float64(stats.Quantile(best, undisturbed)) / 1e9, "requests in this recording that ran one at a time"}
 }
 
-// What requests that hold a thread take at least: of so many that ended, the fastest; of many
-// the quantile, as one of them may have found its answer in a cache.
+// The least time of requests that hold a thread: that of the fastest, or, of many requests, a quantile, because some may have found their
+// answer in a cache.
 const (
 	leastEnded = 5
 	quickest   = .1

@@ -28,7 +28,7 @@ type hillClimb struct {
 	interval    int // ms
 }
 
-// The parameters of hill climbing, as the runtime has them when nobody sets them.
+// The parameters of hill climbing, by the runtime's defaults.
 const (
 	climbPeriod         = 4               // samples in a wave
 	climbSamples        = climbPeriod * 8 // that are looked at

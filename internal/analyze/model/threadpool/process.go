@@ -23,8 +23,8 @@ type Process struct {
 	Cores  float64          // processors the runtime schedules on, 0 unknown
 	CPU    float64          // share of them that was in use, NaN unknown
 	Used   evidence.Origin  // of CPU
-	Then   float64          // likewise while work waits for a thread, each moment by how much does; NaN unknown, or none
-	still  bool             // threads in native code stand still, too
+	Then   float64          // share in use while work waits for a thread, weighted by the work that waits; NaN unknown, or no work waited
+	still  bool             // threads in native code wait, too
 }
 
 // ProcessOf reads a process's pool beside its requests.
@@ -97,10 +97,10 @@ func coresOf(b *evidence.Bundle, subject evidence.SubjectID) float64 {
 // Watched says whether anything is known of the pool's threads.
 func (p *Process) Watched() bool { return p.Threads.Known() || p.Worst != nil }
 
-// saturated is the share of the processors from which what waits, waits for them.
+// saturated is the share of the processors in use from which waiting work waits for a processor.
 const saturated = .9
 
-// Busy says whether the processors are what is short, at least whenever work waits.
+// Busy says whether the processors are saturated, always or while work waits for a thread.
 func (p *Process) Busy() bool { return p.CPU >= saturated || p.Queued() && p.Then >= saturated }
 
 // isHostFull says whether the processes of the host, others included, use up its processors.
@@ -109,16 +109,14 @@ func (p *Process) isHostFull() bool {
 	return h.Busy.Number >= saturated*h.CPUs
 }
 
-// Starved says whether threads that are ready wait for processors which others on the host use
-// up. Work that is queued for the pool stands still then though none of its threads is blocked,
-// and the runtime adds threads as if one were.
+// Starved says whether ready threads wait for processors that other processes of the host use up. The pool's queue then stands still
+// although none of its threads is blocked, and the runtime adds threads as if one were.
 func (p *Process) Starved() bool {
 	waits := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay
 	return p.isHostFull() && waits.MostlyKnown() && waits.Number >= 1
 }
 
-// Growth from which a pool is taken to climb: coming and going within a pool that has
-// enough moves its size by one or two.
+// Growth from which a pool counts as climbing. The size of a pool with enough threads changes by one or two.
 const (
 	climbLeast = 3
 	climbRate  = .2 // per second
@@ -141,13 +139,12 @@ func (p *Process) Above(n float64) bool { return p.Cores > 0 && n > metrics.Many
 // Queued says whether work waits for a thread, in the mean.
 func (p *Process) Queued() bool { return p.Queue.Known() && p.Queue.Mean() >= 1 }
 
-// usedUp is the part of the pool's threads that have work where none is left for more: one may just
-// have ended its own, or not begun.
+// usedUp is the part of the pool's threads with work from which no thread is left for more: some may just have ended their work, or not
+// begun it.
 const usedUp = .9
 
-// Short says whether at least so many work items wait for a thread in the mean, and all threads of
-// the pool had work when most had. A thread that has none takes what waits: where there is one then,
-// the queue is of a moment in which nothing ran at all.
+// Short says whether on average at least items work items wait for a thread, and all threads of the pool had work at the busiest moment. If
+// a thread had none then, it would have taken the work: the queue is of a moment in which nothing ran at all.
 func (p *Process) Short(items float64) bool {
 	if !p.Queue.Known() || p.Queue.Mean() < items {
 		return false

@@ -22,8 +22,8 @@ const asMany = .5
 
 // nativeStands judges the threads that are in native code, of which nothing says that they
 // wait: if fewer ran, or were ready to, than [asMany] of those that seem to, they stand still.
-// How many were ready is the kernel's count; where nobody asked for it, the process must use
-// far less of the processors than they would, and less by more where others use up the host.
+// The kernel counts how many were ready; if that was not recorded, the process must use far less of the processors than these threads
+// would, and still less if other processes use up the host.
 func (p *Process) nativeStands() bool {
 	if p.wasCollecting() {
 		return false

@@ -125,7 +125,7 @@ func (c Case) WithMin(threads int) Case {
 // request in flight, and those that pass requests and answers on.
 func (c Case) EnoughThreads() int { return c.Connections + 2*c.Cores }
 
-// defaultMax is MaxThreads where nobody sets it.
+// defaultMax is MaxThreads unless it is set.
 const defaultMax = math.MaxInt16
 
 // simulatedSeconds returns how much of a load is simulated at most, s: threads come by one a

@@ -73,8 +73,7 @@ func (r *run) completeOperation(conn int32, t turn) (goesOn bool) {
 	return false
 }
 
-// sleepPoll is how long a loop sleeps between two looks, where nobody says: it decides
-// by how much of it an answer is later.
+// sleepPoll is how long a loop that polls is assumed to sleep between two looks: an answer is late by a part of that.
 const sleepPoll = 10 * millisecond
 
 // resumeThread lets a thread go on with its request, long after it last asked for work.

@@ -96,7 +96,7 @@ func Pauses(g *metrics.Collector) (out []Pause) {
 	return out
 }
 
-// defaultRatio is SurvivorRatio where nobody set it
+// defaultRatio is SurvivorRatio unless it is set
 // (https://docs.oracle.com/en/java/javase/21/docs/specs/man/java.html).
 const defaultRatio = 8
 

@@ -69,7 +69,7 @@ type runner struct {
 	oneOnly sync.Map // addresses without HTTP/2
 	pages   pages
 
-	over                              atomic.Bool // nobody takes another step
+	over                              atomic.Bool // users take no further step
 	offered, underWay, waiting, conns atomic.Int64
 
 	mu         sync.Mutex
@@ -84,7 +84,7 @@ type runner struct {
 	asleep  sleepers
 	next    int64 // ns: time until which the pacer sleeps
 	arrived int64
-	sealed  bool // nobody arrives any more
+	sealed  bool // no more users arrive
 	ended   bool // no user takes another step
 	most    int64
 	idle    chan struct{} // closed when sealed and no user is left

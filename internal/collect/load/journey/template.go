@@ -83,7 +83,7 @@ type variable struct {
 // isConstant reports whether the value is the same for all users.
 func (v *variable) isConstant() bool { return len(v.pick) == 0 && !v.random }
 
-// ownNames are values every user has without anybody giving them.
+// ownNames are values that every user has although the journey does not set them.
 var ownNames = []string{"user"}
 
 // environment is what names of the environment begin with in a template: ${env.BASE_URL}.

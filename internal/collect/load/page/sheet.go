@@ -388,7 +388,7 @@ func lastSize(value string) int {
 		i := strings.Index(value[at:], word)
 		at += i + len(word)
 		size, _, _ := strings.Cut(word, "/")
-		if _, ok := lengthOf(size, Desktop); ok && strings.IndexAny(size, "pxremvhti") >= 0 || strings.HasSuffix(size, "%") {
+		if _, ok := lengthOf(size, Desktop); ok && strings.ContainsAny(size, "pxremvhti") || strings.HasSuffix(size, "%") {
 			return at
 		}
 		switch size {

@@ -34,7 +34,7 @@ func readSecrets(pid int) []secret {
 
 func secretsOf(args []string) (out []secret) {
 	for i, safe := range redact.Command(args) {
-		from, to := redactedRange(args[i], safe)
+		from, to := redact.DiffRange(args[i], safe)
 		if from == to {
 			continue
 		}
@@ -49,21 +49,6 @@ func secretsOf(args []string) (out []secret) {
 		}
 	}
 	return out
-}
-
-// redactedRange returns which bytes of an argument its redacted form replaces.
-func redactedRange(arg, safe string) (from, to int) {
-	if arg == safe {
-		return 0, 0
-	}
-	for from < len(arg) && from < len(safe) && arg[from] == safe[from] {
-		from++
-	}
-	to, end := len(arg), len(safe)
-	for to > from && end > from && arg[to-1] == safe[end-1] {
-		to, end = to-1, end-1
-	}
-	return from, to
 }
 
 func utf16Bytes(s string) []byte {

@@ -269,7 +269,7 @@ func (p *program) branchUnlessListening(not string) {
 	)
 }
 
-// ringQuietly wakes nobody: the recorder looks in turns.
+// ringQuietly wakes no reader, because the recorder polls.
 const ringQuietly = unix.BPF_RB_NO_WAKEUP
 
 // tellExchange tells the exchange of R6, which is one of a server, or a call. size says how many

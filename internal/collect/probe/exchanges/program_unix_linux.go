@@ -155,8 +155,8 @@ func (p *program) findEnds(unknown string) {
 	)
 }
 
-// arrivedUNIX goes on at one of two labels where bytes have arrived on the UNIX socket in R7: at one the process has accepted it or will,
-// or it may be one that the process calls with, which is known then.
+// arrivedUNIX jumps to a label after bytes have arrived on the UNIX socket in R7: to server if the process has accepted the connection or
+// will, to client if the process may call with it; the socket's cookie is then on the stack.
 func (p *program) arrivedUNIX(server, client string) {
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.state, asm.Byte),
@@ -174,8 +174,7 @@ func (p *program) arrivedUNIX(server, client string) {
 	)
 }
 
-// tellUnanswered tells a call that was not answered on the UNIX socket in R7, of which the end was
-// read.
+// tellUnanswered reports the unanswered call on the UNIX socket in R7 after the process has read the connection's end.
 func (p *program) tellUnanswered() {
 	p.add(
 		asm.LoadMem(asm.R1, asm.R7, p.l.family, asm.Half),

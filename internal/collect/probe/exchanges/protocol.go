@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// What became of a call, as far as its answer tells: of a database's, whether the connection has a transaction open after it.
+// Results of a call, as its answer shows them. Those of a database say whether a transaction is open after the call.
 const (
 	resultUnknown = "-"
 	resultIdle    = "idle"
@@ -18,8 +18,8 @@ const (
 	resultOverTCP = "tcp" // of a query to a name server, whose answer is not looked at
 )
 
-// appendCall writes what the first bytes of a call tell, and those of its answer and the last ones: the protocol, what became of it,
-// and what it asked for, without what identifies anything.
+// appendCall writes the protocol, the result and the operation of a call, without identifiers. It reads them from the first bytes of the
+// call (head), the first of the answer, and the answer's last (tail).
 func appendCall(out, head, answer, tail []byte) []byte {
 	p := recogniseProtocol(head)
 	out = append(out, p...)
@@ -120,7 +120,7 @@ const (
 	fastCGIStdin = 5
 )
 
-// restOfFastCGI says whether that is the body of a request over FastCGI, or its end, which a process may read when it has answered.
+// restOfFastCGI says whether head begins a part of a FastCGI request's body or its end. A process may read these after it has answered.
 func restOfFastCGI(head []byte) bool { return bytes.HasPrefix(head, []byte{fastCGI, fastCGIStdin}) }
 
 // isPostgres says whether the bytes begin like a message of PostgreSQL's protocol: a letter, and a

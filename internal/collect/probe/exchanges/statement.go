@@ -73,7 +73,7 @@ func statementOf(text []byte, whole bool) (s statement) {
 	for slices.Contains(notTables, strings.ToUpper(word)) {
 		word = w.next()
 	}
-	if !strings.EqualFold(word, "SELECT") && !strings.EqualFold(word, "LATERAL") && bytes.IndexAny(text[:w.at], `'\`) < 0 { // behind a literal nothing is sure to be a name
+	if !strings.EqualFold(word, "SELECT") && !strings.EqualFold(word, "LATERAL") && !bytes.ContainsAny(text[:w.at], `'\`) { // behind a literal nothing is sure to be a name
 		s.table = word
 	}
 	upper := bytes.ToUpper(text)

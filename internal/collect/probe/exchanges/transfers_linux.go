@@ -42,7 +42,7 @@ func (k *keeps) buildSentProgram(l layout) asm.Instructions {
 	p.incrementField(atSends)
 	p.add(asm.Ja.Label("exit"))
 
-	// What MySQL's clients write to give a prepared statement back is not answered: a call begins with what follows it.
+	// A MySQL server does not answer the packet that closes a prepared statement, so a call begins with the bytes after it.
 	p.add(
 		asm.LoadMem(asm.R1, asm.R6, atOut, asm.Word).WithSymbol("longer"),
 		asm.JNE.Imm(asm.R1, statementClosed, "statement"),

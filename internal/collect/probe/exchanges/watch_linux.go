@@ -20,20 +20,20 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
-// How often what the programs told is read, and who is watched is looked up.
+// Intervals of reading what the programs report, and of finding the processes and ports to watch.
 const (
 	drainEach   = 100 * time.Millisecond
 	refreshEach = time.Second
 )
 
-// A transfer costs the process some 600 ns (BenchmarkTransfers on a quiet host: 12.0 µs of CPU time for an exchange of two without the
-// programs, 13.3 µs with them, medians). Where there are more than this a second, of which all together take one hundredth of a processor,
-// every other connection is left out, and again.
+// mostTransfers is the number of transfers a second above which every other connection is left out, again and again if need be. A transfer
+// costs the process some 600 ns (BenchmarkTransfers on a quiet host: 12.0 µs of CPU time for an exchange of two without the programs,
+// 13.3 µs with them, medians), so these cost 1 % of a CPU.
 const mostTransfers = 16_000
 
 var errOld = errors.New("this kernel has no tracepoints for transfers of sockets")
 
-// watching is the programs, and what they tell.
+// watching has the programs and the state of what they report.
 type watching struct {
 	pid      int
 	keeps    *keeps
@@ -230,7 +230,7 @@ func (w *watching) refreshWatched() error {
 		}
 	}
 	if len(listening)+len(names) == 0 && len(w.listening)+len(w.names) > 0 {
-		return nil // it lets go of its sockets: who is connected is still answered
+		return nil // it closes its listening sockets and still answers on open connections
 	}
 	w.putNames(names)
 	table := make([]byte, ports)

@@ -48,7 +48,7 @@ func (r *recording) dumpThreads(ctx context.Context) (failed error) {
 			<-ctx.Done() // a connection with the same deadline may time out first
 		}
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // an answer that the end of the recording cut off
+			return nil // an answer that the end of the recording cut off
 		}
 		switch known := r.countStored() > before; {
 		case err != nil:

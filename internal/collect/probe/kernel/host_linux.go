@@ -97,7 +97,7 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	}
 	s := newStacks(nil, out, k)
 	s.buf = fmt.Appendf(s.buf, "# kernel stacks of the host, running, one in %d ns\nfrom %d\n", sampleEvery.Nanoseconds()*int64(sparse), r.began)
-	h := &everybody{running: r}
+	h := &hostThreads{running: r}
 	r.out = s
 	ticks := time.NewTicker(readEvery)
 	defer ticks.Stop()
@@ -115,14 +115,14 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 	return errors.Join(err, out.Close())
 }
 
-// everybody samples all running threads.
-type everybody struct {
+// hostThreads samples all running threads.
+type hostThreads struct {
 	*running
 	of int // the last written number
 }
 
 // readRings writes what the kernel has told since the last time.
-func (h *everybody) readRings() {
+func (h *hostThreads) readRings() {
 	h.offset = tracepoint.MonotonicOffset()
 	lost := h.lost
 	for _, x := range h.rings {
@@ -142,7 +142,7 @@ func (h *everybody) readRings() {
 }
 
 // writeSample writes a sample as [running.writeSample] does. A stack without kernel functions has the number 0.
-func (h *everybody) writeSample(b []byte) {
+func (h *hostThreads) writeSample(b []byte) {
 	pid, tid, at, n := int(int32(binary.NativeEndian.Uint32(b))), int(int32(binary.NativeEndian.Uint32(b[4:]))), binary.NativeEndian.Uint64(b[8:]), binary.NativeEndian.Uint64(b[16:])
 	if pid <= 0 || tid <= 0 || n > uint64(len(b)-24)/8 { // the idle thread, or one of another PID namespace
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
-// callers writes by which of the program's functions a thread came to its wait, and the names of the words at which threads wait to be
-// woken. It is not used for runtimes whose own stacks are recorded.
+// callers writes the functions of the program that led a thread to its wait, and the names of the futexes at which threads wait. It is
+// not used for runtimes whose own stacks are recorded.
 type callers struct {
 	process   *symbol.Process
 	addresses map[uint64]int // numbers of functions
@@ -37,10 +37,9 @@ func (c *callers) forgetKnown() {
 	c.addresses, c.words, c.functions.numbers = make(map[uint64]int), make(map[string]bool), make(map[string]int)
 }
 
-// describeCallers returns the line with the callers of a waiting thread, innermost first, and the text of its syscall file: "in 4712 3
-// 4 5". It appends to out
-// the lines for new callers: "f 3 libc.so.6 fsync", "word 0x55d0 journal_lock".
-func (c *callers) describeCallers(out []byte, tid int, call []byte) (told, line []byte) {
+// describeCallers returns the line with the numbers of a waiting thread's callers, innermost first: "in 4712 3 4 5". call is the text of
+// the thread's file syscall. To out it appends lines for what is new: "f 3 libc.so.6 fsync", "word 0x55d0 journal_lock".
+func (c *callers) describeCallers(out []byte, tid int, call []byte) (introduced, line []byte) {
 	f := bytes.Fields(call)
 	if len(f) != 3 && len(f) != 9 {
 		return out, nil
@@ -56,7 +55,7 @@ func (c *callers) describeCallers(out []byte, tid int, call []byte) (told, line 
 	line = strconv.AppendInt(append(c.line[:0], "in "...), int64(tid), 10)
 	for i, a := range c.process.Waiting(pc, sp) {
 		if i > 0 {
-			a-- // the address after a call, which may be the last instruction of its function
+			a-- // a return address: the call before it may be the last instruction of its function
 		}
 		n, known := c.addresses[a]
 		if !known {

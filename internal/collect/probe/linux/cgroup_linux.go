@@ -24,7 +24,7 @@ var (
 		"blkio":   {"blkio.throttle.io_service_bytes", "blkio.throttle.io_serviced"},
 		"pids":    {"pids.current"},
 	}
-	// limits also hold for those below.
+	// groupLimits also limit the groups below.
 	groupLimits = map[string][]string{
 		"":       {"cpu.max", "memory.max", "memory.high", "memory.swap.max", "cpu.stat"},
 		"cpu":    {"cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.stat"},

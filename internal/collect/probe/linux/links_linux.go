@@ -4,8 +4,8 @@ package linux
 
 import "syscall"
 
-// links is how many links a directory has that is open, 0 if that is not told.
-func links(fd int) uint64 {
+// linkCount returns how many links an open directory has, 0 if that is unknown.
+func linkCount(fd int) uint64 {
 	var s syscall.Stat_t
 	if err := syscall.Fstat(fd, &s); err != nil {
 		return 0

@@ -14,7 +14,7 @@
 // https://docs.kernel.org/admin-guide/cgroup-v1/.
 //
 // The package's opinion: counters read often cost little and explain most. Files are kept open, because opening costs more than
-// reading. Repeated readings have a share of one CPU, 1.3 % in all; on a host or process so large that reading would be noticeable,
+// reading. Repeated readings have a share of one CPU, 1.5 % in all; on a host or process so large that reading would be noticeable,
 // they are spaced accordingly. Of an environment only settings of runtimes are stored, of a log only text written during the recording.
 package linux
 

@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// Times between readings if they cost little: of the process with its threads and the host, and of everything else.
+// Intervals between readings if they cost little: often for the process, its threads and the host, seldom for everything else.
 const (
 	often  = 250 * time.Millisecond
 	seldom = time.Second
@@ -38,8 +38,8 @@ const (
 	neighboursShare = .002 // threads of other processes
 )
 
-// Limits of a recording that lasts as long as the process: it reads so many times less often, once a second at most, and takes this
-// part of the shares.
+// Limits of a recording that lasts as long as the process: its intervals are alwaysLess times as long, at least a second, and it may take
+// alwaysShare of the shares above.
 const (
 	alwaysLess  = 4
 	alwaysShare = .25

@@ -97,7 +97,7 @@ func placesOf(t discover.Target) ([]place, error) {
 			at := reach.Address(l.Addr)
 			p := place{shown: "redis://" + at, address: at, secret: secret, pid: inside}
 			places = append(places, p)
-			p.shown, p.secure = "rediss://"+at, &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the process is known, and on loopback nobody is in between
+			p.shown, p.secure = "rediss://"+at, &tls.Config{InsecureSkipVerify: true} //nolint:gosec // the process is known, and on loopback there is no other host in between
 			if host, _, _ := net.SplitHostPort(at); reach.Loopback(host) {
 				places = append(places, p)
 			}

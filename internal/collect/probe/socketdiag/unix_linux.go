@@ -42,7 +42,7 @@ const (
 
 // UNIX yields at most most UNIX sockets of the namespace that are connected or take datagrams, with their other ends.
 func (d *Namespace) UNIX(most int, room []byte, yield func(Unix)) error {
-	return d.dumpUNIX(1<<Established|1<<closed, unixShow, most, room, func(s Unix) { // whoever takes datagrams is not connected itself
+	return d.dumpUNIX(1<<Established|1<<closed, unixShow, most, room, func(s Unix) { // a socket that takes datagrams is not connected itself
 		if s.Inode != 0 {
 			yield(s)
 		}

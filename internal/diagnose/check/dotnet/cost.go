@@ -4,6 +4,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -98,5 +99,5 @@ func (s *starving) isBlockedElsewhere() bool {
 }
 
 func newPrediction(id, metric, unit string, now, then model.Estimate) check.Prediction {
-	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now.Value), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
+	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: stats.FiniteOrNil(now.Value), Then: stats.FiniteOrNil(then.Value), Low: stats.FiniteOrNil(then.Low), High: stats.FiniteOrNil(then.High)}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -235,16 +236,16 @@ func (g *collector) predictRemaining(large []*metrics.Collection, sites []metric
 	now := g.perMinute(len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen2 })))
 	rest := now - g.perMinute(len(large))
 	paused, without := 1e3*g.ShareOf(g.Pauses), 1e3*g.ShareOf(g.pausesOf(func(x *metrics.Collection) bool { return !isForLarge(x) }))
-	out := []check.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: check.Number(now), Then: check.Number(rest)},
-		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: check.Number(paused), Then: check.Number(without)}}
+	out := []check.Prediction{{ID: "gc.gen2_per_min", Metric: "gen 2 collections", Unit: "1/min", Now: stats.FiniteOrNil(now), Then: stats.FiniteOrNil(rest)},
+		{ID: "gc.paused_ms_per_s", Metric: "paused by GC", Unit: "ms/s", Now: stats.FiniteOrNil(paused), Then: stats.FiniteOrNil(without)}}
 	exponent := remainExponent(g.c)
 	owners := bySite(sites, func(s *metrics.AllocationSite) string { return s.Owner })
 	for _, s := range owners[:min(3, len(owners))] {
 		part := s.Large / g.who.Large
 		if s.Owner != "" && part >= worthType.Value && part < 1-worthType.Value {
 			each := g.perMinute(len(large))
-			out = append(out, check.Prediction{ID: "gc.gen2_without_owner_per_min", Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: check.Number(now),
-				Then: check.Number(rest + math.Pow(1-part, exponent)*each), Low: check.Number(rest + (1-part)*each), High: check.Number(now)})
+			out = append(out, check.Prediction{ID: "gc.gen2_without_owner_per_min", Metric: "gen 2 collections without large objects of " + s.Owner, Unit: "1/min", Now: stats.FiniteOrNil(now),
+				Then: stats.FiniteOrNil(rest + math.Pow(1-part, exponent)*each), Low: stats.FiniteOrNil(rest + (1-part)*each), High: stats.FiniteOrNil(now)})
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -88,7 +89,7 @@ func (g *collector) predictFix(c *check.Case, f *goheap.Frontier, at goheap.Outc
 }
 
 func newPrediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
-	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
+	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: stats.FiniteOrNil(now), Then: stats.FiniteOrNil(then.Value), Low: stats.FiniteOrNil(then.Low), High: stats.FiniteOrNil(then.High)}
 }
 
 // predictedP99 returns the p99 of traced requests if their bill shrinks as the collector's work

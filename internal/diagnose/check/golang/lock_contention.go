@@ -95,7 +95,7 @@ var (
 var manyAtOne = check.Threshold{Name: "goroutines that wait for one mutex at one moment", Value: 10, Unit: "count",
 	Why: "a goroutine that comes waits for ten others", Source: "M/M/1: at a mutex that is free half of the time, 10 or more wait in 0.05 % of dumps (ρ¹¹ at ρ = ½)"}
 
-// stuckAlone is how long one goroutine waits for that to be told where somebody shows nothing else of a dump.
+// stuckAlone is how long a goroutine must have waited to be reported if it is all that is shown of a dump.
 var stuckAlone = check.Threshold{Name: "time that the only goroutine of a dump waits for a mutex", Value: 600e9, Unit: "ns",
 	Why: "a program that gives a mutex on by turns does so within minutes, and a goroutine is shown alone because it hangs", Source: "judgement: weighs goroutines that are meant to wait against one that hangs; Go hands a mutex to a goroutine that has waited for 1 ms (starvationThresholdNs in https://go.dev/src/internal/sync/mutex.go)"}
 

@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/younggen"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -130,5 +131,5 @@ func joinFlags(flags ...string) string {
 }
 
 func newPrediction(id, metric, unit string, now float64, then model.Estimate) check.Prediction {
-	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: check.Number(now), Then: check.Number(then.Value), Low: check.Number(then.Low), High: check.Number(then.High)}
+	return check.Prediction{ID: id, Metric: metric, Unit: unit, Now: stats.FiniteOrNil(now), Then: stats.FiniteOrNil(then.Value), Low: stats.FiniteOrNil(then.Low), High: stats.FiniteOrNil(then.High)}
 }

@@ -53,7 +53,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		return unwatchedVerdict(c)
 	}
 	s := g.allocationStalls()
-	share := float64(totalLength(s.anybody)) / 1e9 / max(g.Span, 1e-9)
+	share := float64(s.any.Time()) / 1e9 / max(g.Span, 1e-9)
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no thread waited for GC to free memory", Weight: share}
 	if len(s.rows) == 0 {
 		return v
@@ -78,7 +78,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		v.Summary = "waiting for memory is " + check.OfSlow(part)
 		v.Weigh(part, check.Material)
 		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
-		// Where most of the slow requests' time was not seen, they do not contradict the log.
+		// If most of the slow requests' time was not observed, the requests do not contradict the log.
 		unseen := share >= stoppedSpecial.Value && g.Span >= leastWatched.Value && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
 		if !c.Slow() || part < check.Material.Value && !unseen {
 			return v
@@ -88,7 +88,7 @@ func judgeStall(c *check.Case) check.Verdict {
 		var most int64
 		for _, row := range l.Slow {
 			end := c.Bundle.Requests.End.At(row)
-			most += s.anybody.Within(end-c.Bundle.Requests.Latency(row), end)
+			most += s.any.Within(end-c.Bundle.Requests.Latency(row), end)
 		}
 		v.Saves = c.Save(per, 0, most)
 	case l != nil && g.meetsRequests():
@@ -142,7 +142,7 @@ func tellsPacing(c *check.Case) bool {
 // stalls are the times in which single threads waited for memory, within the window.
 type stalls struct {
 	rows    []int
-	anybody metrics.Spans // when at least one thread waited
+	any     metrics.Spans // when at least one thread waited
 	sum     float64       // s, over all threads
 	longest float64       // s
 	origin  evidence.Origin
@@ -159,7 +159,7 @@ func (g *collector) allocationStalls() (s stalls) {
 			s.longest, s.origin = d, v.Origin[i]
 		}
 		s.sum += d
-		s.anybody = s.anybody.Add(v.Start[i], v.End[i])
+		s.any = s.any.Add(v.Start[i], v.End[i])
 	}
 	return s
 }

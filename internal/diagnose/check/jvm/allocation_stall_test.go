@@ -25,8 +25,8 @@ func TestStallsAreNoPauses(t *testing.T) {
 	c := stalling(20, true)
 	g := collectorOf(c)
 	s := g.allocationStalls()
-	if s.sum != 20 || totalLength(s.anybody) != 1e9 {
-		t.Errorf("%v thread seconds in %v ns, want 20 in 1e9", s.sum, totalLength(s.anybody))
+	if s.sum != 20 || s.any.Time() != 1e9 {
+		t.Errorf("%v thread seconds in %v ns, want 20 in 1e9", s.sum, s.any.Time())
 	}
 	v := judgeStall(c)
 	if v.State != check.Supported || v.Weight < .016 || v.Weight > .017 {

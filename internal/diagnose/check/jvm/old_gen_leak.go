@@ -137,8 +137,8 @@ func judgeLeak(c *check.Case) check.Verdict {
 		left := (capacity - last.Bytes) / slope
 		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.Origin),
 			c.Figure("heap.full_in_s", "time until the heap is full, at this rate", left, "s", g.Origin))
-		v.Prediction = append(v.Prediction, check.Prediction{ID: "heap.full_in_s", Anyway: true, Metric: "heap exhausted in", Unit: "s", Then: check.Number(left),
-			Low: check.Number((capacity - last.Bytes) / high), High: check.Number((capacity - last.Bytes) / low)})
+		v.Prediction = append(v.Prediction, check.Prediction{ID: "heap.full_in_s", Anyway: true, Metric: "heap exhausted in", Unit: "s", Then: stats.FiniteOrNil(left),
+			Low: stats.FiniteOrNil((capacity - last.Bytes) / high), High: stats.FiniteOrNil((capacity - last.Bytes) / low)})
 		v.Title = strings.TrimSuffix(v.Title, ".") + fmt.Sprintf(": the heap will be full in %s.", units.Time(1e9*left))
 	}
 	v.Evidence = append(v.Evidence, g.largestClasses()...)

@@ -13,7 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// PinnedThread is virtual threads that wait and keep their carriers.
+// PinnedThread is virtual threads that keep their carriers while they wait.
 var PinnedThread = check.Check{
 	ID:    "jvm.pinned-thread",
 	Title: "virtual threads wait without releasing their carrier (pinned)",
@@ -47,7 +47,7 @@ threads, or a larger heap.`,
 	Judge:   judgePinned,
 }
 
-// Pinned waits matter from so many on, and if all carriers are kept for so much of the time.
+// Pinned waits matter if there are at least somePinned of them, which occupy all carriers for at least allPinned of the time.
 var (
 	somePinned = check.Threshold{Name: "pinned waits", Value: 5, Unit: "count",
 		Why: "fewer are the JVM's own, or of a start", Source: "Poisson: where 5 are expected, another recording has none in 0.7 % of cases (e⁻⁵)"}
@@ -92,7 +92,7 @@ func unpinnedVerdict(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.NotRecorded, Needs: []check.Need{{What: "a flight recording, which names pinned waits", Command: "unstall record PID --jfr"}}}
 	pinned, fresh, moments := c.Threads().Kept(c.Subject)
 	const acquitted = "no pinned thread occupied a carrier that others waited for"
-	known := slices.ContainsFunc(c.Threads().Limits(c.Subject), func(x threads.Limit) bool { return x.Carriers }) // who keeps the carriers
+	known := slices.ContainsFunc(c.Threads().Limits(c.Subject), func(x threads.Limit) bool { return x.Carriers }) // samples show what keeps the carriers
 	switch {
 	case known:
 		return check.Verdict{Rule: check.TooLittle, Summary: acquitted}
@@ -246,5 +246,5 @@ var freesMonitors = check.Threshold{Name: "JDK release from which a monitor pins
 	Why: "advice depends on it", Source: "JEP 491: JDK 24"}
 
 const (
-	manyCarriers = 8 // times as many as CPUs are a first step: how many would do depends on how long each is kept
+	manyCarriers = 8 // carriers for each CPU, as a first step: the right number depends on how long each stays pinned
 )

@@ -118,7 +118,7 @@ func judgeStops(c *check.Case) check.Verdict {
 		v.Rule, v.Needs = check.Untold, logging
 		v.Summary = fmt.Sprintf("pauses that the log does not name took %s in total, the longest %s; all threads stopped in time, so they were GC or VM operations", units.Time(1e9*untold.Seconds()), units.Time(1e9*untold.Longest().Seconds()))
 	}
-	v.Weight = float64(totalLength(p.Spans())) / 1e9 / max(g.Span, 1e-9)
+	v.Weight = float64(p.Spans().Time()) / 1e9 / max(g.Span, 1e-9)
 	if !v.Supported() {
 		return v
 	}
@@ -254,7 +254,7 @@ func isDump(operation string) bool {
 	return containsAny(operation, []string{"PrintThreads", "PrintJNI", "FindDeadlocks"})
 }
 
-// answered is how soon, ns, after its stop a dump has been written out.
+// answered is the time (ns) after its stop within which a dump is written out.
 const answered = int64(1e9)
 
 // wasDumpTakenAt says whether the recording itself took a thread dump at a time: the stop for it
@@ -283,14 +283,6 @@ func isCollection(operation string) bool {
 	return containsAny(operation, []string{"Collect", "G1", "CMS_", "CGC_", "ParallelGC", "Shenandoah", "XMark", "XRelocate", "ZMark", "ZRelocate", "ZOperation", "GC_HeapInspection", "SerialGC"})
 }
 
-// totalLength returns the sum of the lengths of spans, ns.
-func totalLength(s metrics.Spans) (sum int64) {
-	for _, x := range s {
-		sum += x.To - x.From
-	}
-	return sum
-}
-
 // lateThreads returns the threads that the JVM reported because they did not stop in time, the
 // most often reported first.
 func lateThreads(c *check.Case) (all []evidence.Fact) {
@@ -305,7 +297,7 @@ func lateThreads(c *check.Case) (all []evidence.Fact) {
 	return all
 }
 
-// mostLate is how many late threads are told.
+// mostLate is how many late threads are reported.
 const mostLate = 3
 
 // lateThreads adds the threads that the JVM reported because they did not stop in time as

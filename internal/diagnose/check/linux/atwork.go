@@ -100,7 +100,7 @@ func onFutex(kind evidence.WaitKind) bool {
 	return kind == evidence.FutexWait || kind == evidence.OneThread
 }
 
-// waiting are mechanisms in which whoever holds a lock keeps it without running.
+// waiting are mechanisms in which the holder of a lock keeps it without running.
 var waiting = []string{evidence.KernelFsync, evidence.KernelDisk, evidence.KernelDiskFault, evidence.KernelSwapIn, evidence.KernelReclaim, evidence.KernelThrottled, evidence.KernelSend, evidence.KernelFileLock}
 
 // subtractHolderWaits takes from waits for locks the part in which the holder itself waited, where

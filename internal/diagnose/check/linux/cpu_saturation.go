@@ -114,8 +114,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 	return v
 }
 
-// calm is the share of the time in which somebody waited for a processor below
-// which nobody was kept waiting long; from full on, they all are in use.
+// A host is idle enough if tasks wait for a processor in less than calm of the time; from full on, all processors are in use.
 var (
 	calm = check.Threshold{Name: "share of the time in which a task waited for a CPU below which none waited long", Value: .1, Unit: "1",
 		Why: "a busy host has so much", Source: "PASTA (R. Wolff, Operations Research 30, 1982): nine in ten of those that wake up find a CPU: the p90"}

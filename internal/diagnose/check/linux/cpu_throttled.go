@@ -60,8 +60,8 @@ var rarely = check.Threshold{Name: "share of a quota's periods below which being
 var mostPeriods = check.Threshold{Name: "share of a quota's periods from which throttling is a finding without requests", Value: .5, Unit: "1",
 	Why: "it is throttled most of the time", Source: "arithmetic: half"}
 
-// stretched are waits for what the process itself does: of one that is stopped in most periods each of them lasts as long as
-// the quota makes it, wherever the place.
+// stretched are waits for other threads of the process. If a quota stops the process in most periods, it makes all of them longer,
+// whatever the place in the code.
 var stretched = []ledger.Mechanism{ledger.Lock, ledger.TaskWait, ledger.Pool, ledger.PoolThread, ledger.Goroutine, ledger.Awaiting, ledger.Kernel}
 
 // explainsStarvation says whether the quota, not other processes of the host, kept the process

@@ -47,7 +47,7 @@ dedicated device if many requests are in flight. For writes: write less, earlier
 	JudgeHost: judgeHostDisk,
 }
 
-// reads are calls that wait for a disk where they are on a file, and writes those of them that write.
+// reads are calls that wait for a disk if they are on a file; writes are those of them that write.
 var (
 	reads  = slices.Concat([]string{"read", "readv", "pread", "preadv", "getdents64", "sendfile", "copy_file_range"}, writes)
 	writes = []string{"write", "writev", "pwrite", "pwritev"}

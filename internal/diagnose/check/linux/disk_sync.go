@@ -82,7 +82,7 @@ func writesSync(c *check.Case) bool {
 	}))
 }
 
-// syncedWrites is a type of its own for [cause.Once].
+// syncedWrites is a type of its own because [check.Once] keeps results by their type.
 type syncedWrites bool
 
 // writesFile says whether a function of the kernel belongs to a call that writes files.

@@ -24,8 +24,7 @@ const (
 // others –, generously: what a process uses in the kernel beyond that went into its faults.
 const perRequest = 200e3
 
-// Minor faults per second below which they are nobody's problem, and from which
-// on they may be.
+// Minor faults per second below which they cost nothing that matters, and from which they may matter.
 var (
 	fewFaults = check.Threshold{Name: "minor faults below which they matter to nothing", Value: 500, Unit: "1/s",
 		Why: "1 ms of a CPU a second", Source: "measured: 1.7 µs for a fault of 4 KiB"}

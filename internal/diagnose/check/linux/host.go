@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -126,5 +127,5 @@ func (s starvation) savedTime(c *check.Case) (*check.Saves, float64) {
 		return nil, 0
 	}
 	low, high := ns*min(1, h.Low/h.Share)/1e6, ns*max(1, h.High/h.Share)/1e6
-	return &check.Saves{Value: ns / 1e6, Low: check.Number(low), High: check.Number(min(high, float64(c.Ledger.Total)/1e6)), Basis: check.Basis("bound")}, c.Share(ledger.HostCPU)
+	return &check.Saves{Value: ns / 1e6, Low: stats.FiniteOrNil(low), High: stats.FiniteOrNil(min(high, float64(c.Ledger.Total)/1e6)), Basis: check.Basis("bound")}, c.Share(ledger.HostCPU)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// What a report of iostat or mpstat must show to say by itself that whatever runs on the host waits.
+// Thresholds for a report of iostat or mpstat that shows by itself that all programs on the host wait.
 var (
 	diskFull = check.Threshold{Name: "share of the time in which a disk had requests", Value: .9, Unit: "1",
 		Why: "of a disk that takes many at a time it says little by itself", Source: "iostat(1), %util: of devices that serve requests side by side it is no limit; M/M/1: ρ/(1−ρ) is 9 at 90 %"}
@@ -23,7 +23,7 @@ var (
 		Why: "of what comes at random each waits four times as long as it runs", Source: "M/M/1: ρ/(1−ρ)"}
 )
 
-// askProcess is what would show who waits.
+// askProcess is the evidence that would show whether a service waits.
 var askProcess = check.Need{What: "a recording of the service on this host from the same time, to show whether its requests wait for it", Command: "unstall record PID"}
 
 // judgeHostDisk judges the host's disks: one is at its limit if it always has several requests, and each takes long.
@@ -129,7 +129,7 @@ func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// Of a host without a free CPU whatever runs waits for one: nearly all are busy, and several tasks for each are ready to run.
+// All programs wait for a CPU if nearly all CPUs are busy and several tasks for each are ready to run.
 var (
 	noneFree = check.Threshold{Name: "share of the host's CPUs that are busy when none is free", Value: .95, Unit: "1",
 		Why: "readings miss some ticks", Source: "M/M/1: ρ/(1−ρ) is 19 at 95 %"}

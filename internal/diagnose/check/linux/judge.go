@@ -344,7 +344,7 @@ func groupOrHostPressure(group, host metrics.Value) (v metrics.Value, of string)
 	return host, "the host"
 }
 
-// slight is the share of the time in which anybody waited for it below which memory or disks can
+// slight is the share of the time in which any task waited for it below which memory or disks can
 // make nothing slow; much, from which on they may.
 var (
 	slight = check.Threshold{Name: "share of the time under pressure below which memory or disks make nothing slow", Value: .01, Unit: "1",

@@ -3,6 +3,7 @@ package linux
 import (
 	"fmt"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -184,7 +185,7 @@ func blameNeighbours(h *host, v *check.Verdict, saves *check.Saves, share float6
 		if top.Largest > h.process.Number && others >= h.Busy.Number/2 {
 			value = saves.Value
 		}
-		v.Saves = &check.Saves{Value: value, Low: check.Number(0), High: saves.High, Basis: check.Basis("bound")}
+		v.Saves = &check.Saves{Value: value, Low: stats.FiniteOrNil(0), High: saves.High, Basis: check.Basis("bound")}
 		v.Title = fmt.Sprintf("Many processes use the CPUs that this service needs, none of them more than %s of %.0f CPUs; most is used by %s.", units.Num(top.Largest), h.CPUs, top)
 		fix = fmt.Sprintf("move %s, %s", top.Name, fix)
 	default:

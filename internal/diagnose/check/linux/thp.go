@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/hugepages"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -170,13 +171,13 @@ func (t *thp) lossCurve(c *check.Case) (over *metrics.Curve, scale float64) {
 
 // predictKernelTime predicts the kernel time that would be left without the loss.
 func (t *thp) predictKernelTime() check.Prediction {
-	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: check.Number(t.System)}
+	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: stats.FiniteOrNil(t.System)}
 	now := t.System
 	then := now - t.costShare()*t.CPU
-	p.Then = check.Number(max(0, then))
+	p.Then = stats.FiniteOrNil(max(0, then))
 	if t.Compaction.Known() && !math.IsNaN(t.Compaction.Low) {
 		d := (t.Compaction.High - t.Compaction.Low) / 2
-		p.Low, p.High = check.Number(max(0, then-d)), check.Number(max(0, min(now, then+d)))
+		p.Low, p.High = stats.FiniteOrNil(max(0, then-d)), stats.FiniteOrNil(max(0, min(now, then+d)))
 	}
 	return p
 }
@@ -184,9 +185,9 @@ func (t *thp) predictKernelTime() check.Prediction {
 // predictWithoutTHP predicts the kernel time the process would need without huge pages.
 func (t *thp) predictWithoutTHP() check.Prediction {
 	now, then := t.System, t.Saved()
-	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: check.Number(now), Then: check.Number(now - then.Value)}
+	p := check.Prediction{ID: "process.system_cores", Metric: "process CPU, system", Unit: "cores", Now: stats.FiniteOrNil(now), Then: stats.FiniteOrNil(now - then.Value)}
 	if then.Ranged() {
-		p.Low, p.High = check.Number(max(0, now-then.High)), check.Number(now-then.Low)
+		p.Low, p.High = stats.FiniteOrNil(max(0, now-then.High)), stats.FiniteOrNil(now-then.Low)
 	}
 	return p
 }

@@ -58,7 +58,7 @@ var longStop = check.Threshold{Name: "length of one fork alone", Value: 1e9, Uni
 	Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 
 // toldFailed is how many lines about forks that failed say that Redis cannot save: it tries again after five seconds, and refuses writes until a
-// save succeeds (stop-writes-on-bgsave-error, which is on where nobody turned it off).
+// save succeeds (stop-writes-on-bgsave-error, which is on by default).
 var toldFailed = check.Threshold{Name: "log lines of failed forks within ten minutes", Value: 3, Unit: "count",
 	Why: "one or two may be a moment in which memory was short", Source: "src/rdb.c and src/server.c (CONFIG_BGSAVE_RETRY_DELAY) of Redis"}
 

@@ -50,17 +50,17 @@ var (
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
 
-// calling is what requests of one route call in one place.
+// calling is the calls that requests of one route make to one dependency.
 type calling struct {
 	route, to evidence.NameID
 	rows      []int
 	counts    []int64       // calls of each row
-	each      float64       // ns, mean
+	each      float64       // mean length of a call, ns
 	all       float64       // ns of all calls
-	waited    map[int]int64 // ns, of those that make any
-	made      map[int]int64 // how many
+	waited    map[int]int64 // ns by row, of rows with calls
+	made      map[int]int64 // number of calls by row, of rows with calls
 	took      int64         // ns of all rows
-	share     float64       // of the route's requests, where only these make so many; 0: all count
+	share     float64       // of the route's requests, if rows are only those with many calls; 0: rows are all requests
 }
 
 // callsOf returns the calls of requests by route and place, those with most time first.
@@ -93,7 +93,7 @@ func callsByRoute(c *check.Case) (all []calling) {
 		of[to].n++
 		of[to].ns += ns
 	}
-	told := make(map[evidence.ArtifactID]bool) // whose requests have their calls told; clients' rows may be charged, which are the same requests
+	told := make(map[evidence.ArtifactID]bool) // sources that record the calls of their requests; the ledger may charge clients' rows of the same requests
 	v := &b.Intervals
 	for i, k := range v.Kind {
 		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 {
@@ -151,7 +151,7 @@ func callsByRoute(c *check.Case) (all []calling) {
 		for _, row := range g.rows {
 			g.took += r.Latency(row)
 		}
-		for len(g.counts) < len(g.rows) { // the others make none
+		for len(g.counts) < len(g.rows) { // the other rows make no calls
 			g.counts = append(g.counts, 0)
 		}
 		all = append(all, *g)
@@ -247,7 +247,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 		ns := worst.callTime(c, row)
 		took := c.Bundle.Requests.Latency(row)
 		if alike := !some || 2*took > worst.took/int64(len(worst.rows)); ns == 0 && alike && c.Bundle.Requests.Route.At(row) == worst.route {
-			ns = int64(min(1, part) * float64(took)) // its calls were not seen: they are as those of the others
+			ns = int64(min(1, part) * float64(took)) // its calls were not seen: assume as many as others make
 		}
 		return ns - ns/max(1, median) // one call remains
 	}
@@ -261,8 +261,8 @@ func isChattyAlone(c *check.Case, g *calling) bool {
 		float64(g.took) >= aSecond.Value*float64(len(g.rows)) && g.all >= mostlyCall.Value*float64(g.took)
 }
 
-// chattySome returns the calls of those requests of a route that make many, where most of the route make few: of several queries of GraphQL, or
-// of lists of different lengths. Nil: there are none.
+// chattySome returns the calls of those requests of a route that make many calls while most make few: one of several GraphQL queries, or
+// long lists. It returns nil if there are none.
 func chattySome(c *check.Case, all []calling) *calling {
 	r := &c.Bundle.Requests
 	for i := range all {

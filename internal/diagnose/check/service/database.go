@@ -9,7 +9,7 @@ import (
 )
 
 // How long statements of a database must take for its own log to say by itself that callers wait for it: one that takes tenSeconds,
-// as long as anybody waits for an answer, or a few that take aSecond (J. Nielsen, Usability Engineering, 1993, chapter 5).
+// as long as people wait for an answer, or a few that take aSecond (J. Nielsen, Usability Engineering, 1993, chapter 5).
 var (
 	aSecond = check.Threshold{Name: "length of a statement, by a database's own log", Value: 1e9, Unit: "ns",
 		Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}

@@ -62,7 +62,10 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	v.Fix = append(v.Fix, boundOf(whom))
 	r := &c.Bundle.Requests
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
-		if ns, known := w.byRow[row]; known || r.Route.At(row) != w.route {
+		if r.Route.At(row) != w.route {
+			return 0
+		}
+		if ns, known := w.byRow[row]; known {
 			return ns
 		}
 		return min(w.p50, r.Latency(row)) // its own calls were not seen: they count as the others'
@@ -108,50 +111,21 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 	return worst
 }
 
-// findRoute finds the route whose requests contain such statements, and says whether most of them
-// do.
+// findRoute finds the route whose requests contain such statements, and says whether most of them do.
 func (w *alwaysWaited) findRoute(c *check.Case, x *exchanged, long []*exchangedCall) bool {
-	r := &c.Bundle.Requests
-	type sums struct {
-		all, with  int
-		took, wait int64
-	}
-	routes := make(map[evidence.NameID]*sums)
-	byRow := make(map[evidence.NameID]map[int]int64)
-	var all int64
-	for row := range r.Len() {
-		if a, ok := r.Origin.At(row).Artifact(); !ok || check.From(a) != x.origin || r.Subject.At(row) != c.Subject || !r.Timed(row) {
-			continue
-		}
-		route := r.Route.At(row)
-		s := routes[route]
-		if s == nil {
-			s = &sums{}
-			routes[route], byRow[route] = s, make(map[int]int64)
-		}
-		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
-		all += until - from
-		s.all++
-		s.took += until - from
-		var waited int64 // the longest one within it and within no other
+	routes, byRow, all := x.sumRoutes(c, func(row int, from, until int64) (waited int64) {
 		for i := sort.Search(len(long), func(i int) bool { return long[i].begun >= from }); i < len(long) && long[i].begun < until; i++ {
 			if call := long[i]; call.end <= until && (call.request < 0 || call.request == row) {
-				waited = max(waited, call.answerTime())
+				waited = max(waited, call.answerTime()) // the longest: others may be of another request
 			}
 		}
-		if waited > 0 {
-			s.with++
-			s.wait += waited
-			byRow[route][row] = waited
-		}
+		return waited
+	})
+	best := largestRoute(routes, mostAlways, nil)
+	if best == nil {
+		return false
 	}
-	for _, route := range slices.Sorted(maps.Keys(routes)) {
-		s := routes[route]
-		if s.with < ledger.MinRequests || float64(s.with) < mostAlways.Value*float64(s.all) || float64(s.wait) < mostAlways.Value*float64(s.took) || s.wait <= int64(w.of*float64(all)) {
-			continue
-		}
-		w.route, w.requests, w.byRow = route, s.with, byRow[route]
-		w.share, w.of = float64(s.wait)/float64(max(1, s.took)), float64(s.wait)/float64(max(1, all))
-	}
-	return w.of > 0
+	w.route, w.requests, w.byRow = best.route, len(best.spent), byRow
+	w.share, w.of = best.share(), float64(best.total)/float64(max(1, all))
+	return true
 }

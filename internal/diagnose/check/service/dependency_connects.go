@@ -33,7 +33,6 @@ type connecting struct {
 	share       float64         // of their time that set-ups take
 	of          float64         // of the time of all requests
 	p50         int64           // ns, of the set-ups of such a request
-	took        int64           // ns, median of these requests
 	byRow       map[int]int64   // ns
 	opened      []*connectionUp // in order of their beginning
 }
@@ -104,7 +103,7 @@ func connectingOf(x *exchanged) (all []*connecting) {
 		k := key{call.to, call.port}
 		if on[k] == nil {
 			if by[call.to] == nil {
-				by[call.to] = &connecting{to: call.to, byRow: make(map[int]int64)}
+				by[call.to] = &connecting{to: call.to}
 			}
 			by[call.to].connections++
 		}
@@ -134,28 +133,8 @@ func connectingOf(x *exchanged) (all []*connecting) {
 
 // findRoute finds the route whose requests spend most on these set-ups, and says whether it is most of their time.
 func (w *connecting) findRoute(c *check.Case, x *exchanged) bool {
-	r := &c.Bundle.Requests
-	type sums struct {
-		rows, with []int
-		took, up   int64
-		each       []int64
-		latencies  []int64
-	}
-	routes := make(map[evidence.NameID]*sums)
-	var all int64
-	for row := range r.Len() {
-		if a, ok := r.Origin.At(row).Artifact(); !ok || check.From(a) != x.origin || r.Subject.At(row) != c.Subject || !r.Timed(row) {
-			continue
-		}
-		s := routes[r.Route.At(row)]
-		if s == nil {
-			s = &sums{}
-			routes[r.Route.At(row)] = s
-		}
-		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)
-		all += until - from
-		s.rows, s.took, s.latencies = append(s.rows, row), s.took+until-from, append(s.latencies, until-from)
-		var up, at int64 // at: until when set-ups are counted, as some run side by side
+	routes, byRow, all := x.sumRoutes(c, func(row int, from, until int64) (up int64) {
+		var at int64 // until when set-ups are counted, as some run side by side
 		for i := sort.Search(len(w.opened), func(i int) bool { return w.opened[i].begun >= from }); i < len(w.opened) && w.opened[i].begun < until; i++ {
 			o := w.opened[i]
 			if o.until > until || o.request >= 0 && o.request != row {
@@ -167,21 +146,15 @@ func (w *connecting) findRoute(c *check.Case, x *exchanged) bool {
 			up += max(0, o.until-max(at, o.begun))
 			at = max(at, o.until)
 		}
-		if up > 0 {
-			s.with, s.up, s.each = append(s.with, row), s.up+up, append(s.each, up)
-			w.byRow[row] = up
-		}
+		return up
+	})
+	best := largestRoute(routes, mostSetUp, func(t *routeTime) bool {
+		return stats.QuantileOf(t.latencies, .5) >= check.NoticeableCall.Int64()
+	})
+	if best == nil {
+		return false
 	}
-	for _, route := range slices.Sorted(maps.Keys(routes)) {
-		s := routes[route]
-		if len(s.with) < ledger.MinRequests || float64(len(s.with)) < mostAlways.Value*float64(len(s.rows)) || float64(s.up) < mostSetUp.Value*float64(s.took) || s.up <= int64(w.of*float64(all)) {
-			continue
-		}
-		if w.took = stats.QuantileOf(s.latencies, .5); w.took < check.NoticeableCall.Int64() {
-			continue
-		}
-		w.route, w.requests, w.p50 = route, len(s.with), stats.QuantileOf(s.each, .5)
-		w.share, w.of = float64(s.up)/float64(max(1, s.took)), float64(s.up)/float64(max(1, all))
-	}
-	return w.of > 0
+	w.route, w.requests, w.p50, w.byRow = best.route, len(best.spent), stats.QuantileOf(best.spent, .5), byRow
+	w.share, w.of = best.share(), float64(best.total)/float64(max(1, all))
+	return true
 }

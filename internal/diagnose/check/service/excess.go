@@ -20,7 +20,7 @@ type excess struct {
 	a            *arrivals
 	expected     float64
 	overRate     float64 // the rate over the expected one
-	expectedFrom string  // which that is
+	expectedFrom string  // the expected rate in words: "the rate before 14:02"
 }
 
 func (e *excess) byStretch() bool {
@@ -82,7 +82,7 @@ func (e *excess) byReplay() bool {
 	for _, i := range rows {
 		at := r.End.At(i) - r.Latency(i)
 		arrive, demand, observed = append(arrive, at), append(demand, need), append(observed, r.Latency(i))
-		if kept += 1 / e.overRate; kept >= 1 { // one in as many, evenly
+		if kept += 1 / e.overRate; kept >= 1 { // keeps one request in overRate, evenly
 			kept--
 			thinned, less = append(thinned, at), append(less, need)
 		}

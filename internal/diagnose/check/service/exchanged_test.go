@@ -24,7 +24,6 @@ type kernelSaw struct {
 	random *rand.Rand
 	lines  []line
 	free   []int64 // by worker: when it can serve the next request
-	until  int64
 }
 
 type line struct {

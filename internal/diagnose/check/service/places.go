@@ -9,7 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// What lines of a server's own log say by themselves, where no request tells what they cost.
+// Thresholds for lines of a server's own log, if no request shows what they cost.
 var (
 	fewUnanswered = check.Threshold{Name: "calls without an answer in time, within a minute, by a proxy's log", Value: 3, Unit: "count",
 		Why: "one or two may be long polls, or a single request", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
@@ -76,12 +76,11 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
-// longConnect is how long connecting may take at most before what is asked is the reason.
+// longConnect is the time from which a slow connection is the dependency's fault, not that of lost packets.
 var longConnect = check.Threshold{Name: "time for which a pool with free places has been making a connection", Value: 5e9, Unit: "ns",
 	Why: "lost packets are sent again after 1 s and 3 s", Source: "RFC 6298"}
 
-// judgeConnect judges a dependency by a pool that has places, and waits for a connection that is being
-// made.
+// judgeConnect judges a dependency by a pool that has free places and waits until a new connection is established.
 func judgeConnect(c *check.Case) (v check.Verdict, ok bool) {
 	f, found := c.Fact(evidence.FactConnectingMost)
 	if !found || c.Ledger != nil || f.Number < longConnect.Value {

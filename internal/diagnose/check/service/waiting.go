@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Waiting is most slow time at one place, whatever it is.
+// Waiting is slow requests that wait at one place of the program which no other cause explains.
 var Waiting = check.Check{
 	ID:    "service.waiting",
 	Title: "slow requests wait at one place",
@@ -54,8 +54,7 @@ func hasStates(c *check.Case) bool {
 	return l != nil && (l.Traced || l.Sampled) && len(l.Rows) >= ledger.MinRequests
 }
 
-// speaksFor are the mechanisms that a supported cause of a step speaks for: what waits
-// there has a name already.
+// speaksFor are the mechanisms that the supported causes of a step explain.
 var speaksFor = map[check.Step][]ledger.Mechanism{
 	check.StepDependency: {ledger.Dependency, ledger.Awaiting},
 	check.StepPool:       {ledger.Pool, ledger.PoolThread, ledger.TaskWait, ledger.Awaiting},
@@ -108,7 +107,7 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	}
 	claimed := claimedMechanisms(c)
 	one, sites := serialServers(c), c.Sites()
-	var not *check.Verdict // of the place that has most
+	var not *check.Verdict // of the largest place that is not the cause, an open verdict first
 	for _, p := range l.Places(sites, claimed) {
 		if float64(p.Ns) < check.Material.Value*float64(l.Total) {
 			break
@@ -174,7 +173,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	behind := c.BehindOf(wholly)
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
 	per, usual, over := beyondUsual(c, p.Mechanism, wait)
-	if 2*p.Linked.Sum() >= p.Ns { // they wait for holders who are there, which no call of theirs tells
+	if 2*p.Linked.Sum() >= p.Ns { // most of the wait is for holders: requests without calls show what is usual, too
 		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
@@ -214,7 +213,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	v.Title = fmt.Sprintf("%s: %s of slow time.", title, units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
-		fix = ledger.PoolThread // it is done on the thread that others wait for
+		fix = ledger.PoolThread // the holder does it on the one thread that others wait for
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.Wait), Code: siteOf(c, p)})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))

@@ -233,8 +233,8 @@ func (w *workers) addFix(c *check.Case, v *check.Verdict, name evidence.NameID, 
 		observed := slices.Clone(p.latency)
 		slices.Sort(observed)
 		now := stats.Quantile(observed, .99)
-		v.Prediction = append(v.Prediction, check.Prediction{ID: "requests.p99_with_workers_ms", Metric: "p99 with that many workers", Unit: "ms", Now: check.Number(float64(now) / 1e6), Then: check.Number(float64(p99) / 1e6),
-			Low: check.Number(float64(min(least, p99)) / 1e6), High: check.Number(float64(p99) * (1 + queue.Tolerance) / 1e6)})
+		v.Prediction = append(v.Prediction, check.Prediction{ID: "requests.p99_with_workers_ms", Metric: "p99 with that many workers", Unit: "ms", Now: stats.FiniteOrNil(float64(now) / 1e6), Then: stats.FiniteOrNil(float64(p99) / 1e6),
+			Low: stats.FiniteOrNil(float64(min(least, p99)) / 1e6), High: stats.FiniteOrNil(float64(p99) * (1 + queue.Tolerance) / 1e6)})
 	}
 	v.Fix = append(v.Fix, fix)
 }

@@ -12,8 +12,8 @@ import (
 type Generation struct {
 	Number uint64
 
-	// Wall and Trace are one moment of the generation by the host's clock, ns since the
-	// epoch, and by the trace's; from Go 1.25 on, else Anchored is false.
+	// Wall and Trace are one moment of the generation, by the host's clock (ns since the
+	// epoch) and by the trace's. Before Go 1.25 they are unknown and Anchored is false.
 	Wall, Trace int64
 	Anchored    bool
 
@@ -24,7 +24,8 @@ type Generation struct {
 	grows *Growing
 }
 
-// Continues says whether what another generation has is the same in this one.
+// Continues says whether what was looked up in the tables of before is valid in this generation, because they are the same or grow
+// together.
 func (g *Generation) Continues(before *Generation) bool {
 	return g == before || g.grows != nil && g.grows == before.grows
 }

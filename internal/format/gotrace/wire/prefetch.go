@@ -8,12 +8,11 @@ import (
 // prefetch takes the next generation out of the stream while another one is decoded.
 type prefetch struct {
 	next chan taken    // without room: one generation is ready at a time
-	back chan [][]byte // what the batches of a generation were kept in that is done with
+	back chan [][]byte // chunks of a generation that has been decoded
 	quit chan struct{}
 }
 
-// mostBeside is how large a generation is beside which the next one is read, in bytes: while a larger one is
-// decoded, no other is kept.
+// mostBeside is the largest generation (bytes) during whose decoding the next one is read. It bounds the memory.
 const mostBeside = 32 << 20
 
 // ReadAhead has another goroutine read the next generation from now on while one is decoded. Close ends it.
@@ -55,7 +54,7 @@ func (a *prefetch) readGenerations(s *source) {
 		case <-a.quit:
 			return
 		}
-		if t.err != nil || kept > 0 && !release() { // that was done with when this one was asked for
+		if t.err != nil || kept > 0 && !release() { // the reader takes this one after it has decoded the one before
 			return
 		}
 		kept = len(t.g.chunks.used)

@@ -1,5 +1,5 @@
 // Package replay evaluates rules against recordings: captures, logs and tables of figures, of seconds or of weeks. So a
-// rule can be tried before it wakes anybody, and tests need no clock, because the time is that of the points.
+// rule can be tried before it raises an alarm, and tests need no clock, because the time is that of the points.
 package replay
 
 import (

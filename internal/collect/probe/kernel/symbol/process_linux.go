@@ -259,7 +259,7 @@ func (p *Process) jitFunction(addr uint64) string {
 		return name
 	}
 	p.jitRead = time.Now()
-	// Whoever may write to /tmp can put a file there, or a pipe: it must be the process's own.
+	// Any user can put a file or a pipe into /tmp: it must be the process's own.
 	f, err := os.OpenFile(fmt.Sprintf("/proc/%d/root/tmp/perf-%d.map", p.pid, p.inside), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return ""

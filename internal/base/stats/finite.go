@@ -1,0 +1,11 @@
+package stats
+
+import "math"
+
+// FiniteOrNil returns a pointer to a figure, for keys of JSON that may be null; nil if the figure is NaN or infinite, that is unknown.
+func FiniteOrNil(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
