@@ -445,7 +445,7 @@ const (
 	FactKernelThread           = "kernel.thread: "                  // and how the name of a thread of the kernel begins ("kswapd"): CPUs that the busiest of them uses; Value is its name
 	FactWallProfile            = "profile.wall"                     // part of the time of a profile, waits included, in the function with most; Value is what it does and, behind a [Link], its name
 	FactWallProfileTime        = "profile.wall.time"                // ns that this profile is of
-	FactThreadsHot             = "threads.hot"                      // threads that used a whole CPU each, and were in one function whenever looked at; Value is it
+	FactThreadsHot             = "threads.hot"                      // threads that used a whole CPU each, and were in one function in every sample; Value is it
 	FactThreadsLocked          = "threads.locked"                   // threads that wait for a mutex, at one look; Value is the code that does for most of them
 	FactThreadsSeen            = "threads.seen"                     // threads of that look
 	FactReadyDelay             = "sched.delay"                      // ns that threads of a program waited for a CPU each time, on average, of the program with the longest; Value is it

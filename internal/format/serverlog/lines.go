@@ -107,7 +107,7 @@ var kinds = []kind{
 		"writing dirty pages took longer than the second it may", "iostat -x 1 shows what the disk does; innodb_io_capacity must fit it"},
 }
 
-const heldAdvice = "all other work of this loop waited meanwhile"
+const heldAdvice = "all other work of this loop waited for it"
 
 // rejected reads what ThreadPoolExecutor of Java says of itself when it takes no more: "[Running, pool size = 7, active threads = 7" before the mark,
 // and how many wait behind it. Elasticsearch names the pool: "EsThreadPoolExecutor[search, queue capacity = 1000", "[name = node-1/search, …".

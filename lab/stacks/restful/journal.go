@@ -59,7 +59,7 @@ func (j *journal) last(id int) (said string, err error) {
 	err = j.db.View(func(tx *bbolt.Tx) error {
 		found := tx.Bucket(bucket).Get(key(id))
 		if found == nil {
-			return fmt.Errorf("nobody has the number %d", id)
+			return fmt.Errorf("no worker has the number %d", id)
 		}
 		said = string(found)
 		return nil

@@ -128,7 +128,7 @@ func judgeMonitorWaits(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	class, at, _ := strings.Cut(most.Value, evidence.Link)
 	v = check.Verdict{Rule: check.TooFew, Summary: fmt.Sprintf("%s for a lock of up to %s", units.Plural(int(n.Number), "wait"), units.Time(most.Number))}
-	v.Evidence = append(v.Evidence, c.Figure("lock.waits", "waits for locks that the text tells of, most for "+n.Value, n.Number, "count", n.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("lock.waits", "waits for locks in the text, most for "+n.Value, n.Number, "count", n.Origin),
 		c.Figure("lock.wait_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
 	v.Needs = needDumps("thread dumps under load, to show which threads wait for locks and which hold them")
 	if n.Number < fewEnters.Value || most.Number < longEnter.Value {

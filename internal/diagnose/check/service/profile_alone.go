@@ -11,7 +11,7 @@ import (
 
 // What a single profile or look shows by itself, where no request is known.
 var (
-	fewHot = check.Threshold{Name: "threads that use a CPU each and are in one function whenever looked at", Value: 2, Unit: "threads",
+	fewHot = check.Threshold{Name: "threads that use a CPU each and are in one function in every sample", Value: 2, Unit: "threads",
 		Why: "one may be a long request alone", Source: "arithmetic: the least number that repeats itself"}
 	mostLocked = check.Threshold{Name: "share of a program's threads that wait for a mutex, at one look", Value: .5, Unit: "1",
 		Why: "more of them wait than do anything else", Source: "arithmetic: half"}
@@ -53,7 +53,7 @@ func judgeProfiledWork(c *check.Case) (v check.Verdict, ok bool) {
 		v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number,
 			Title:   fmt.Sprintf("%.0f threads of a node use a whole CPU each, all in %s.", f.Number, f.Value),
 			Summary: fmt.Sprintf("%.0f threads always run in %s", f.Number, f.Value)}
-		v.Evidence = append(v.Evidence, c.Figure(evidence.FactThreadsHot, "threads that use a CPU each and are in "+f.Value+" whenever looked at", f.Number, "count", f.Origin))
+		v.Evidence = append(v.Evidence, c.Figure(evidence.FactThreadsHot, "threads that use a CPU each and are in "+f.Value+" in every sample", f.Number, "count", f.Origin))
 		v.Fix = []check.Fix{{Text: "find the requests that do this, and make them cheaper: the slow log and the tasks API name them", Code: f.Value}}
 		v.Needs = []check.Need{{What: "a second look, to show that it stays so: GET _nodes/hot_threads"}}
 		return v, true

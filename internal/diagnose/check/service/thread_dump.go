@@ -64,7 +64,7 @@ func judgeLoopHeld(c *check.Case) (v check.Verdict, ok bool) {
 	if most.Value != "" {
 		at = " in " + most.Value
 	}
-	v.Title = fmt.Sprintf("Work holds the event loop, up to %s%s: all other requests of it wait meanwhile.", units.Time(most.Number), at)
+	v.Title = fmt.Sprintf("Work holds the event loop, up to %s%s: all other requests of it wait for that long.", units.Time(most.Number), at)
 	v.Fix = []check.Fix{{Text: "take this work off the loop: to a pool of threads or another process (asyncio: run_in_executor; Vert.x: executeBlocking), or make the call with a client that awaits", Code: most.Value}}
 	v.Needs = []check.Need{{What: "requests from the same time, to show what it costs them: an access log with durations"}}
 	return v, true
