@@ -30,7 +30,8 @@ their memory, and in request handlers. A cycle that the runtime starts after two
 without one is not counted here.
 
 How to tell it from similar problems: gctrace marks these cycles "(forced)", a trace has
-the caller's stack, and MemStats.NumForcedGC counts them. Cycles that the pacer starts
+the caller's stack, as have samples of the kernel's CPU clock while the caller sweeps, and
+MemStats.NumForcedGC counts them. Cycles that the pacer starts
 belong to go.gc-rate and go.memory-limit-thrash: there a larger heap helps, here it does
 not.
 
@@ -38,9 +39,9 @@ What helps: remove the call. The runtime returns free memory in the background b
 to keep the process below a limit, set GOMEMLIMIT (since Go 1.19). After a rare, large job
 one call may be worth it, outside of requests. What does not help: GOGC, a ballast, a
 larger limit.`,
-	Least: fmt.Sprintf("2 requested cycles, and %v of slow time while they mark or waiting for them; without requests, 5 requested cycles that mark 5 %% of the time and take 5 %% of all CPUs, or GC with %v of a CPU profile",
-		check.Material, sparing),
-	Thresholds: []check.Threshold{burning, fewForced, hurting, leastCounted, leastCycles, limping, marking, sparing, check.Arguable, check.Material,
+	Least: fmt.Sprintf("2 requested cycles, and %v of slow time while they mark or waiting for them; without requests, 5 requested cycles that mark 5 %% of the time and take 5 %% of all CPUs, or GC with %v of a CPU profile; without cycles, such calls in the samples of 5 seconds, and GC with %v of all of them",
+		check.Material, sparing, burning),
+	Thresholds: []check.Threshold{burning, burningProcs, fewForced, hurting, leastCounted, leastCycles, limping, marking, sparing, check.Arguable, check.Material,
 		check.MinRequests, check.MostOfSlow, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.Starved},
 
 	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
@@ -54,6 +55,9 @@ var fewForced = check.Threshold{Name: "requested GC cycles", Value: 2, Unit: "co
 func judgeForced(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
+		if v, ok := judgeForcedProfile(c); ok {
+			return v
+		}
 		return judgeForcedCounter(c)
 	}
 	v := check.Verdict{Rule: check.TooLittle, Summary: "the program requested no GC cycles"}

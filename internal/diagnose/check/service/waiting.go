@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
@@ -40,7 +41,7 @@ What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
 	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysStands, fewAwaiting, mostLocked, leastMoments, leastStands, mostly, mostlyStands, tellers, typical, check.CrowdedBy,
-		check.CrowdedHost, check.FarLonger, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
+		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
@@ -215,9 +216,26 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // the holder does it on the one thread that others wait for
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.Wait), Code: siteOf(c, p)})
+	code := siteOf(c, p)
+	if code == "" && p.Wait.Kind == evidence.Turn {
+		code = turnRuns(c, &v)
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.Wait), Code: code})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// turnRuns adds the function that the process runs most while requests wait for their turn, and returns its name. It returns "" if that is
+// unknown, or if the process hardly uses a CPU, so that the one that is served waits, too.
+func turnRuns(c *check.Case, v *check.Verdict) string {
+	l := c.Ledger
+	used := metrics.ProcessOf(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}).CPU
+	where, _ := c.RanWhileSlow()
+	if len(where) == 0 || !used.MostlyKnown() || used.Number < check.Material.Value {
+		return ""
+	}
+	v.Evidence = append(v.Evidence, c.Figure("requests.ran_share", "share of what the process ran while slow requests were under way: "+where[0].Name(), where[0].Share, "1", where[0].Origin))
+	return where[0].Name()
 }
 
 // lacksCPU says whether what requests wait for at a place is slow because other processes fill the
