@@ -190,7 +190,8 @@ func endsWaits(r *evidence.Requests, tellers, waits []int) bool {
 
 // endsAllWaits reports whether requests of one route (tellers) each end the waits of all that wait at that moment: an event is told to all of
 // them at once. A lock or a pool goes to one after the other; and a lock for reading that one request held goes to all, but that one takes as
-// long as they wait. All other waits must have timed out: they are about as long as the longest.
+// long as they wait. The other waits must have timed out, after
+// about the same time, that of the longest.
 func endsAllWaits(r *evidence.Requests, tellers, route, waits []int) bool {
 	moments := func(rows []int, of func(i int) int64) []int64 {
 		out := make([]int64, len(rows))

@@ -61,8 +61,8 @@ const leastNeed = int64(time.Microsecond)
 // service that finishes next to nothing shows no floor: there a request is slow if it waits for long. Where most requests of a
 // route fail after one and the same time, that is a time-out, and a request is slow if it takes half of that. A route that always
 // computes for far longer than the others is held to their floor, unless it is rare and takes little of the processors:
-// then its long latency is its nature. So is that of a rare route whose requests all take longer than others' limit, but
-// not ten times as long as the others (byNature).
+// then its long latency is its nature. So is that of a rare route whose requests all exceed the others' limit and take
+// less than byNature times the median of all requests.
 func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	if slo > 0 {
 		l.Rule, l.Threshold = RuleSLO, slo.Nanoseconds()

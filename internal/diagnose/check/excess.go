@@ -170,11 +170,11 @@ func usualWait(waits []int64, fast, slow int, oneKind func() bool) int64 {
 }
 
 // TwoKinds × the median of the others is what the median slow request takes at least, if these are two kinds of requests.
-var TwoKinds = Threshold{Name: "how many times as long as the others slow requests take that are of another kind", Value: 2, Unit: "times",
+var TwoKinds = Threshold{Name: "median slow request, in medians of the others, from which the two are different kinds", Value: 2, Unit: "times",
 	Why: "below it most of a slow request's time is what all need, so that an objective which most miss asks for less of that", Source: "arithmetic: 1/2 of the time is what is usual"}
 
-// oneKind reports whether the slow requests of a route (nil: of all) take about as long as the others, so that the limit lies
-// within one kind of request.
+// oneKind reports whether the slow requests of a route take about as long as its others. The limit then divides requests of one kind. A nil
+// route stands for all.
 func (w *waited) oneKind(all []int, route *evidence.NameID) bool {
 	var slow, fast []int64
 	for _, row := range all {

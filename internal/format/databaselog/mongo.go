@@ -36,11 +36,11 @@ func parseMongo(l []byte) (op operation, ok bool) {
 	text := string(bytes.TrimRight(l, " \r\n`'\""))
 	var command, collection, plan string
 	if json {
-		op.ns, ok = parseNumber([]byte(behind(text, `"durationMillis":`)), 1e6)
-		command, _, _ = strings.Cut(behind(text, `"command":{"`), `"`)
-		collection, _, _ = strings.Cut(behind(text, `"ns":"`), `"`)
-		plan = behind(text, `"planSummary":"`)
-		op.docs, _ = parseNumber([]byte(behind(text, `"docsExamined":`)), 1)
+		op.ns, ok = parseNumber([]byte(textAfter(text, `"durationMillis":`)), 1e6)
+		command, _, _ = strings.Cut(textAfter(text, `"command":{"`), `"`)
+		collection, _, _ = strings.Cut(textAfter(text, `"ns":"`), `"`)
+		plan = textAfter(text, `"planSummary":"`)
+		op.docs, _ = parseNumber([]byte(textAfter(text, `"docsExamined":`)), 1)
 	} else {
 		whole, found := strings.CutSuffix(text, "ms")
 		i := strings.LastIndexByte(whole, ' ')
@@ -50,16 +50,16 @@ func parseMongo(l []byte) (op operation, ok bool) {
 		if op.ns, ok = parseNumber([]byte(whole[i+1:]), 1e6); !ok {
 			return op, false
 		}
-		f := strings.Fields(behind(text, "] "))
+		f := strings.Fields(textAfter(text, "] "))
 		if len(f) < 2 || !strings.Contains(f[1], ".") {
 			return op, false
 		}
 		command, collection = f[0], f[1]
-		if c := strings.Fields(behind(text, " command: ")); len(c) > 0 && command == "command" {
+		if c := strings.Fields(textAfter(text, " command: ")); len(c) > 0 && command == "command" {
 			command = c[0]
 		}
-		plan = behind(text, string(mongoPlan))
-		op.docs, _ = parseNumber([]byte(behind(text, "docsExamined:")), 1)
+		plan = textAfter(text, string(mongoPlan))
+		op.docs, _ = parseNumber([]byte(textAfter(text, "docsExamined:")), 1)
 	}
 	op.locked = lockedMongo(text)
 	plan = plan[:len(plan)-len(strings.TrimLeft(plan, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_"))]
@@ -89,8 +89,8 @@ func lockedMongo(text string) (most float64) {
 	}
 }
 
-// behind returns what follows words, "" without these.
-func behind(text, words string) string {
+// textAfter returns what follows words, "" without these.
+func textAfter(text, words string) string {
 	_, rest, _ := strings.Cut(text, words)
 	return rest
 }

@@ -89,15 +89,15 @@ func isHeading(text string) bool {
 	return ok && ok2 && err == nil && (strings.HasPrefix(rest, "(Thread 0x") || strings.HasPrefix(rest, "(LWP ")) && strings.HasSuffix(strings.TrimSpace(rest), ":")
 }
 
-// locks says whether a function waits for a mutex or a lock of readers and writers.
-func locks(function string) bool {
+// waitsForLock says whether a function waits for a mutex or a lock of readers and writers.
+func waitsForLock(function string) bool {
 	return strings.Contains(function, "lll_lock_wait") || strings.HasPrefix(function, "pthread_mutex_lock") || strings.HasPrefix(function, "___pthread_mutex_lock") ||
 		strings.HasPrefix(function, "__GI___pthread_mutex_lock") || strings.HasPrefix(function, "__pthread_mutex_lock") || strings.HasPrefix(function, "pthread_rwlock_") && strings.HasSuffix(function, "lock") || strings.HasPrefix(function, "_L_lock_")
 }
 
 // isLibrary says whether a function is of the libraries between a program and its mutexes.
 func isLibrary(function string) bool {
-	return locks(function) || strings.HasPrefix(function, "_") || strings.HasPrefix(function, "std::") || strings.HasPrefix(function, "futex_") || strings.HasPrefix(function, "syscall") || strings.HasPrefix(function, "pthread_")
+	return waitsForLock(function) || strings.HasPrefix(function, "_") || strings.HasPrefix(function, "std::") || strings.HasPrefix(function, "futex_") || strings.HasPrefix(function, "syscall") || strings.HasPrefix(function, "pthread_")
 }
 
 // listing is the threads of one form.
@@ -126,7 +126,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			if rows.n++; rows.line == 0 {
 				rows.line = l.Number
 			}
-			if locks(function) {
+			if waitsForLock(function) {
 				rows.waiting++
 			}
 			return true
@@ -139,7 +139,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if number == "0" && stacks.n == 0 { // a stack without a heading
 			frame, waits, placed = 0, false, false
 		}
-		if frame++; frame <= ofLock && !waits && locks(function) {
+		if frame++; frame <= ofLock && !waits && waitsForLock(function) {
 			if waits = true; stacks.n > 0 {
 				stacks.waiting++
 			}

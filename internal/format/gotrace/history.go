@@ -8,8 +8,8 @@ import (
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
-// memory is what a goroutine did lately, without gaps: goroutines that it wakes waited for that. It has two halves. When the later one is
-// full, the earlier one is forgotten. At most maxMemories goroutines have a memory, most of them a short one, so that all together stay
+// memory is what a goroutine did last, without gaps. A goroutine that it wakes waited for that. The memory has two halves: when the later
+// one is full, the earlier one is dropped. At most maxMemories goroutines have a memory, most of them a short one, so that all together stay
 // bounded.
 type memory struct {
 	upto           int64

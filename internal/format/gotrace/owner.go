@@ -37,7 +37,7 @@ func (o *owner) noteHandover(t int64) {
 func (g *goroutine) isDistributor() bool { return g.io.has(ioRead) && !g.io.has(ioWrite) }
 
 // chargeQueue charges the part of a wait for an owner in which the owner worked for other goroutines: an owner that serves one after the
-// other has a queue. The rest of the wait is what the owner did for this goroutine.
+// other has a queue. In the rest of the wait the owner works for this goroutine.
 func (w *world) chargeQueue(g, by *goroutine, x wait, at *stack, t int64) {
 	if by.request != nil || by.isDistributor() || g.where != nil && g.where.answer || !g.ofRequest() {
 		return

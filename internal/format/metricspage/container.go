@@ -27,8 +27,8 @@ type quotas struct {
 
 const mostContainers = 10_000
 
-// grown returns what was counted between the first moment and the last, or since the start.
-func (x *quotas) grown() quota {
+// countGrowth returns what was counted between the first moment and the last, or since the start.
+func (x *quotas) countGrowth() quota {
 	first, last := x.all[0], x.all[len(x.all)-1]
 	if len(x.all) == 1 || first.periods > last.periods {
 		return last
@@ -76,8 +76,8 @@ func parseContainers(r *reading, a *format.Artifact, b *evidence.Builder, ctx co
 	t := evidence.Table{Title: "CPU quotas of containers", Columns: []string{"", "periods", "throttled in", "throttled s"}}
 	for _, id := range ids {
 		x := by[id]
-		g := x.grown()
-		if g.periods > 0 && (worst == nil || g.throttled > worst.grown().throttled) {
+		g := x.countGrowth()
+		if g.periods > 0 && (worst == nil || g.throttled > worst.countGrowth().throttled) {
 			worst = x
 		}
 		if len(t.Rows) < 60 {

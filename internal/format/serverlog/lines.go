@@ -87,9 +87,9 @@ var kinds = []kind{
 		"its log took long to be on the disk", "a disk of its own for dataLogDir: iostat -x 1 shows its writes"},
 	{"elasticsearch-state", "Elasticsearch", []byte("writing cluster state took ["), durationAfter, slowSync, "the cluster's state", "",
 		"the cluster's state took long to be on the disk", "iostat -x 1 shows what the disk does"},
-	{"elasticsearch-pool", "a pool of threads", []byte(", queued tasks = "), rejected, usedUp, "threads", "",
+	{"elasticsearch-pool", "a pool of threads", []byte(", queued tasks = "), readRejection, usedUp, "threads", "",
 		"all threads of a pool were busy, and its queue was full", "more work was rejected: a thread dump, or the hot threads of Elasticsearch, shows what they do; a longer queue makes requests wait, and no faster"},
-	{"jetty-pool", "Jetty", []byte("{STARTED,"), jettyRejected, usedUp, "threads", "maxThreads",
+	{"jetty-pool", "Jetty", []byte("{STARTED,"), readJettyRejection, usedUp, "threads", "maxThreads",
 		"no thread of the pool was idle, and its queue was full", "more work was rejected: a thread dump shows what they do: jcmd PID Thread.print"},
 	{"passenger-queue", "Passenger", []byte("Requests in queue: "), queueAfter, usedUp, "processes", "passenger_max_pool_size",
 		"requests waited in the queue, as all processes were busy", "passenger-status --show=requests shows what processes do"},
@@ -109,9 +109,9 @@ var kinds = []kind{
 
 const heldAdvice = "all other work of this loop waited for it"
 
-// rejected reads what ThreadPoolExecutor of Java says of itself when it takes no more: "[Running, pool size = 7, active threads = 7" before the mark,
+// readRejection reads what ThreadPoolExecutor of Java says of itself when it takes no more: "[Running, pool size = 7, active threads = 7" before the mark,
 // and how many wait behind it. Elasticsearch names the pool: "EsThreadPoolExecutor[search, queue capacity = 1000", "[name = node-1/search, …".
-func rejected(t *told, before, after string) bool {
+func readRejection(t *told, before, after string) bool {
 	_, size, ok := cutLast(before, "pool size = ")
 	size, active, ok2 := strings.Cut(size, ", active threads = ")
 	t.limit = parseWhole(size)
@@ -130,9 +130,9 @@ func rejected(t *told, before, after string) bool {
 	return true
 }
 
-// jettyRejected reads Jetty's QueuedThreadPool when it rejects a job, "8<=1024<=1024,i=0,q=1024} rejected …": its least, present and most threads, the
+// readJettyRejection reads Jetty's QueuedThreadPool when it rejects a job, "8<=1024<=1024,i=0,q=1024} rejected …": its least, present and most threads, the
 // idle ones, and the jobs that wait.
-func jettyRejected(t *told, _, after string) bool {
+func readJettyRejection(t *told, _, after string) bool {
 	state, rest, ok := strings.Cut(after, "}")
 	if !ok || !strings.Contains(rest, " rejected ") {
 		return false

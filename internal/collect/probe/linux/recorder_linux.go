@@ -38,8 +38,8 @@ const (
 	neighboursShare = .002 // threads of other processes
 )
 
-// Limits of a recording that lasts as long as the process: its intervals are alwaysLess times as long, at least a second, and it may take
-// alwaysShare of the shares above.
+// Limits of a recording that lasts as long as the process: its intervals are alwaysLess times those above, at least a second.
+// It may use alwaysShare of the shares above.
 const (
 	alwaysLess  = 4
 	alwaysShare = .25

@@ -126,6 +126,6 @@ func (w *alwaysWaited) findRoute(c *check.Case, x *exchanged, long []*exchangedC
 		return false
 	}
 	w.route, w.requests, w.byRow = best.route, len(best.spent), byRow
-	w.share, w.of = best.share(), float64(best.total)/float64(max(1, all))
+	w.share, w.of = best.shareOfTime(), float64(best.total)/float64(max(1, all))
 	return true
 }

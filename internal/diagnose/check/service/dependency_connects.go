@@ -155,6 +155,6 @@ func (w *connecting) findRoute(c *check.Case, x *exchanged) bool {
 		return false
 	}
 	w.route, w.requests, w.p50, w.byRow = best.route, len(best.spent), stats.QuantileOf(best.spent, .5), byRow
-	w.share, w.of = best.share(), float64(best.total)/float64(max(1, all))
+	w.share, w.of = best.shareOfTime(), float64(best.total)/float64(max(1, all))
 	return true
 }

@@ -18,8 +18,8 @@ type routeTime struct {
 	total     int64   // ns, sum of spent
 }
 
-// share returns the part of the requests' time that they spend.
-func (t *routeTime) share() float64 { return float64(t.total) / float64(max(1, t.took)) }
+// shareOfTime returns the part of the requests' time that they spend.
+func (t *routeTime) shareOfTime() float64 { return float64(t.total) / float64(max(1, t.took)) }
 
 // sumRoutes asks how long (ns) each request of the service spends on one thing. It returns the sums of each route in the order of
 // their names, the time of each row that spends some, and the time of all requests.
