@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/compare"
@@ -103,7 +105,7 @@ func (c *compareCommand) Run(s *session) error {
 	before, after := c.Before, c.After
 	if len(c.Runs) == 2 {
 		before, after = several(c.Runs[:1]), several(c.Runs[1:])
-		if !s.checkFilesExist(c.Runs[0], c.Runs[1]) {
+		if !s.checkFilesExist(c.Runs[0], c.Runs[1]) || !s.checkBefore(c.Runs[0], c.Runs[1]) {
 			return nil // already reported
 		}
 		path, ok, err := s.recordAfter(before[0], after[0], c.elsewhere, c.loadOfAfter())
@@ -199,6 +201,19 @@ func (s *session) checkFilesExist(names ...string) bool {
 		}
 	}
 	return ok
+}
+
+// checkBefore prints an error if the run before a change is no file, and with it one for a run after it that is neither a file nor a
+// running process. It returns false if there is no run before.
+func (s *session) checkBefore(before, after string) bool {
+	if _, err := os.Stat(before); before == "-" || !errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	s.reportError(unreadable, fmt.Errorf("%s: no such file: BEFORE is a capture or another file, only AFTER may be a running process", before))
+	if _, _, errs := discover.Split(context.Background(), []string{after}, platform.Recognisers()); len(errs) > 0 {
+		s.reportUnresolved(errs)
+	}
+	return false
 }
 
 func metricNames() string {
