@@ -18,7 +18,7 @@ func TestLifeGolden(t *testing.T) {
 		Request: timeline.Request{Route: "GET /play/{id}", Origin: "trace.out:4711", At: begin, Latency: ms(4711), Outcome: "failed", Slow: true, States: []timeline.State{
 			{At: begin, Dur: ms(1.2), Kind: "running", Mechanism: "own", Where: "store.Get (store.go:41)"},
 			{At: begin + ms(1.2), Dur: ms(4500), Kind: "lock", Mechanism: "lock", What: "futex mutex at 0x55e0c3a1", Holder: "goroutine 71: system call fsync", Where: "example.com/gateway/internal/store.(*Log).Append (log.go:88)"},
-			{At: begin + ms(4501.2), Dur: ms(200), Kind: "runnable", Mechanism: "requests_cpu", Holder: "processors: other requests 80 %, GC 20 %"},
+			{At: begin + ms(4501.2), Dur: ms(200), Kind: "runnable", Mechanism: "requests_cpu", Holder: "CPUs: other requests 80 %, GC 20 %"},
 			{At: begin + ms(4701.2), Dur: ms(9.8), Number: 41, Kind: "running", Mechanism: "own"},
 		}},
 		Charges: []timeline.Charge{{Mechanism: "lock", Title: "lock wait", Dur: ms(4500)}, {Mechanism: "requests_cpu", Title: "runnable, CPU busy with other requests", Dur: ms(200)}, {Mechanism: "own", Title: "own work", Dur: ms(11)}}}

@@ -47,6 +47,20 @@ func Readable(function string) string { return formatFunction(function, false) }
 // Short is [Readable] without namespaces.
 func Short(function string) string { return formatFunction(function, true) }
 
+// SplitFile splits a function of native code into its name and the library or program that it is from: "__write (libc.so.6)"; false if
+// it names none. A managed function has no space before its parameters.
+func SplitFile(function string) (name, file string, ok bool) {
+	i := strings.LastIndex(function, " (")
+	if i <= 0 || !strings.HasSuffix(function, ")") {
+		return function, "", false
+	}
+	file = function[i+2 : len(function)-1]
+	if file == "" || strings.ContainsAny(file, " ,(") {
+		return function, "", false
+	}
+	return function[:i], file, true
+}
+
 // Bare returns a frame's method without its module and parameters, for titles.
 func Bare(frame string) string {
 	if _, after, ok := strings.Cut(frame, "!"); ok {
@@ -58,6 +72,12 @@ func Bare(frame string) string {
 
 func formatFunction(function string, short bool) string {
 	if isPseudo(function) {
+		return function
+	}
+	if name, file, native := SplitFile(function); native {
+		if strings.HasPrefix(name, file) { // "libc.so.6+0x891f4 (libc.so.6)"
+			return name
+		}
 		return function
 	}
 	return Parse(function).formatMethod(short)

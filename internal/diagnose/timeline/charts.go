@@ -136,8 +136,21 @@ func (l *layout) addDiskChart() {
 
 // addChart adds a chart if it has any curve.
 func (l *layout) addChart(c Chart) {
-	if len(c.Curves) > 0 {
+	if c.dropRepeated(); len(c.Curves) > 0 {
 		l.t.Charts = append(l.t.Charts, c)
+	}
+}
+
+// dropRepeated drops curves that another recording of the same figure covers: two sessions of one process have the same counters, read
+// at other moments.
+func (c *Chart) dropRepeated() {
+	covers := func(x, y *Curve) bool {
+		return x.ID == y.ID && x.Title == y.Title && x.T[0] <= y.T[0] && x.T[len(x.T)-1] >= y.T[len(y.T)-1]
+	}
+	for i := len(c.Curves) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(c.Curves, func(x Curve) bool { return x.Source != c.Curves[i].Source && covers(&x, &c.Curves[i]) }) {
+			c.Curves = slices.Delete(c.Curves, i, i+1)
+		}
 	}
 }
 

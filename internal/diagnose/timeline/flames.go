@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
@@ -168,6 +170,11 @@ func (l *layout) addProfileFlame(id, title, typ string, snapshot bool) {
 	type key struct {
 		stack evidence.StackID
 		class evidence.NameID
+		idle  bool
+	}
+	var idle func(evidence.LaneID, evidence.StackID) bool
+	if typ == evidence.SampleThread && l.frames.stacks != nil {
+		idle = l.findIdle()
 	}
 	sums := make(map[key]int64)
 	unit := ""
@@ -181,7 +188,7 @@ func (l *layout) addProfileFlame(id, title, typ string, snapshot bool) {
 			others[a] = true
 			continue
 		}
-		sums[key{s.Stack[i], s.Class[i]}] += s.Value[i]
+		sums[key{s.Stack[i], s.Class[i], idle != nil && idle(s.Lane[i], s.Stack[i])}] += s.Value[i]
 		unit = l.b.Names.Text(s.Unit[i])
 	}
 	if len(sums) == 0 {
@@ -206,13 +213,52 @@ func (l *layout) addProfileFlame(id, title, typ string, snapshot bool) {
 				continue
 			}
 			as := ""
-			if typ == evidence.SampleThread && l.frames.stacks != nil && l.viewOf(k.stack).State == evidence.Idle {
+			if k.idle {
 				as = "idle"
 			}
 			l.addStack(t, 0, 1, k.stack, class, as, v)
 		}
 	}
 	l.addFlame(t, id, title, unit)
+}
+
+// leastParked is the number of looks at a thread from which one that was in the same wait each time is at its post: the main thread
+// that waits for the end of its server.
+const leastParked = 5
+
+// findIdle returns a function that says whether a thread with a stack has no work. What a single stack of native code means, all looks
+// at its thread show.
+func (l *layout) findIdle() func(evidence.LaneID, evidence.StackID) bool {
+	type look struct {
+		lane  evidence.LaneID
+		stack evidence.StackID
+	}
+	type post struct {
+		stack evidence.StackID
+		looks int
+		moves bool
+	}
+	idle, posts := make(map[look]int), make(map[evidence.LaneID]*post)
+	for _, s := range threads.Of(l.b, platform.Stacks()).Samples(l.subject) {
+		k := look{s.Lane, s.Stack}
+		if s.View.State == evidence.Idle {
+			idle[k] += s.Count
+		} else {
+			idle[k] -= s.Count
+		}
+		p := posts[s.Lane]
+		if p == nil {
+			p = &post{stack: s.Stack}
+			posts[s.Lane] = p
+		}
+		waits := s.View.State == evidence.TaskWait || s.View.State == evidence.SyncWait
+		p.looks += s.Count
+		p.moves = p.moves || p.stack != s.Stack || !waits || s.View.Role == threadstack.Worker || s.View.Request
+	}
+	return func(lane evidence.LaneID, stack evidence.StackID) bool {
+		p := posts[lane]
+		return idle[look{lane, stack}] > 0 || p != nil && !p.moves && p.looks >= leastParked && lane != 0
+	}
 }
 
 // takenAt returns when an artifact was taken, as far as that is known.
@@ -259,6 +305,9 @@ func (l *layout) addStack(t *tree, at int32, depth int, id evidence.StackID, cla
 		switch owner := ownerOf(f); {
 		case owner != "":
 			kind = owner
+			if l.frames.stacks != nil {
+				f = threadstack.Short(f)
+			}
 		case l.frames.stacks != nil:
 			if l.frames.stacks.Framework(f) && !l.frames.stacks.Framework(unknownFunction) {
 				kind = inner
@@ -304,6 +353,13 @@ var libc = []string{"__libc_", "__GI_", "_IO_", "__pthread_", "pthread_", "__fut
 // ownerOf returns "kernel" (as perf and bcc mark its functions) or "libc" by a function's name
 // alone; "" if that does not tell.
 func ownerOf(f string) string {
+	f, file, _ := threadstack.SplitFile(f)
+	if from, _, anonymous := strings.Cut(f, "+0x"); anonymous && file == "" {
+		file = from
+	}
+	if owner := ownerByFile(file); owner != "" {
+		return owner
+	}
 	if strings.HasSuffix(f, "_[k]") || strings.HasPrefix(f, "[kernel") || strings.HasPrefix(f, "entry_SYSCALL_64") || strings.HasPrefix(f, "do_syscall_64") || strings.HasPrefix(f, "__x64_sys_") || strings.HasPrefix(f, "__arm64_sys_") {
 		return "kernel"
 	}
@@ -313,6 +369,23 @@ func ownerOf(f string) string {
 		}
 	}
 	return ""
+}
+
+// interpreters are beginnings of the names of libraries that are a runtime.
+var interpreters = []string{"libpython", "libruby", "libperl", "libphp", "libnode", "libv8", "libjvm", "libcoreclr", "libclrjit", "libSystem.Native", "libmono", "libluajit"}
+
+// ownerByFile returns "libc", "runtime" or "library" by the name of a shared library; "" for a program and for what names none.
+func ownerByFile(file string) string {
+	starts := func(with string) bool { return strings.HasPrefix(file, with) }
+	switch {
+	case !strings.HasPrefix(file, "lib") && !strings.Contains(file, ".so"):
+		return ""
+	case slices.ContainsFunc([]string{"libc.", "libc-", "libpthread", "libm.", "libm-", "librt.", "libdl.", "libresolv", "libnss_", "ld-linux", "ld-musl"}, starts):
+		return "libc"
+	case slices.ContainsFunc(interpreters, starts), strings.Contains(file, ".cpython-"):
+		return "runtime"
+	}
+	return "library"
 }
 
 // comesWithRuntime says whether a function of a framework is the runtime's own: Java's, .NET's.

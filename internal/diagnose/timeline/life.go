@@ -78,10 +78,25 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 		}
 	}
 	slices.SortStableFunc(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
+	life.dropEntrances(b.Names)
 	if states < MaxStates {
 		life.joinStates(states)
 	}
 	return life, nil
+}
+
+// dropEntrances drops the names of queues before the service from states that are charged to something else: a request that has
+// arrived and is not read because all CPUs are busy waits for a CPU, not for the queue.
+func (l *Life) dropEntrances(names *evidence.Names) {
+	for i := range l.States {
+		s := &l.States[i]
+		switch names.Wait(names.Lookup(s.What)).Kind {
+		case evidence.ArrivedAt, evidence.AcceptQueueOf, evidence.UnreadAt:
+			if s.Mechanism != ledger.Queued.String() {
+				s.What = ""
+			}
+		}
+	}
 }
 
 // leastStep is the part of a request's time below which a state is no step of a short account.

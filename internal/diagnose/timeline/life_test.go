@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
@@ -63,5 +64,17 @@ func TestLife(t *testing.T) {
 	}
 	if _, err := timeline.LifeOf(incident.NewBundle(), nil, timeline.Slowest, 6); !errors.Is(err, timeline.ErrNoRequest) {
 		t.Error(err)
+	}
+}
+
+// A queue before the service is not what a request waited for that is charged to a CPU.
+func TestLifeAtTheEntrance(t *testing.T) {
+	b := evidence.NewBundle()
+	queue := b.Names.WaitID(evidence.Wait{Kind: evidence.ArrivedAt, Of: "port 80"})
+	what := b.Names.Text(queue)
+	l := timeline.Life{Request: timeline.Request{States: []timeline.State{{Mechanism: "requests_cpu", What: what}, {Mechanism: "queue", What: what}, {Mechanism: "lock", What: "mu"}}}}
+	timeline.DropEntrances(&l, b)
+	if s := l.States; what == "" || s[0].What != "" || s[1].What != what || s[2].What != "mu" {
+		t.Errorf("%q: %+v", what, s)
 	}
 }

@@ -96,13 +96,13 @@ func (l *layout) flagsOf(i int, latency int64) (f Flags) {
 	return f
 }
 
-// isSlow follows the ledger's decision for the requests of its source, also for those it counts
+// isSlow follows the ledger's decision for the requests it charges, also for those it counts
 // apart; others are slow above its threshold.
 func (l *layout) isSlow(i int, latency int64) bool {
 	if l.ledger == nil {
 		return false
 	}
-	if a, _ := l.b.Requests.Origin.At(i).Artifact(); a == l.ledger.Source {
+	if a, ok := l.b.Requests.Origin.At(i).Artifact(); a == l.ledger.Source || ok && int(a) < len(l.ofRows) && l.ofRows[a] {
 		return l.slow.Has(i)
 	}
 	return l.ledger.Threshold > 0 && latency > l.ledger.Threshold

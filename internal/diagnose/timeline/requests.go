@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // shown are the requests with shown states.
@@ -57,7 +58,7 @@ func (l *layout) chooseRequests() {
 	}
 	if slow > MaxSlow {
 		l.shown.slow = l.sampleSlow(l.shown.slow)
-		l.noteOmitted("the states of %d of %d slow requests: those of the %d slowest are shown, and of %d chosen from all routes and times", slow-MaxSlow, slow, MaxSlow/2, MaxSlow-MaxSlow/2)
+		l.noteOmitted("the states of %s of %s slow requests: those of the %d slowest are shown, and of %d chosen from all routes and times", units.Count(slow-MaxSlow), units.Count(slow), MaxSlow/2, MaxSlow-MaxSlow/2)
 	}
 	for _, row := range traced {
 		if len(l.shown.slow) >= fewSlow {

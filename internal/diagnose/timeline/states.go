@@ -202,13 +202,26 @@ func formatHolders(s *evidence.Shares) string {
 	}
 	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.v, a.v) })
 	if len(all) == 1 {
-		return "processors: " + all[0].h.String()
+		return "CPUs: " + holderTitle(all[0].h)
 	}
 	var text []string
 	for _, x := range all {
 		if percent := (200*x.v + sum) / (2 * sum); percent > 0 {
-			text = append(text, fmt.Sprintf("%s %d %%", x.h, percent))
+			text = append(text, fmt.Sprintf("%s %d %%", holderTitle(x.h), percent))
 		}
 	}
-	return "processors: " + strings.Join(text, ", ")
+	return "CPUs: " + strings.Join(text, ", ")
+}
+
+// holderTitle returns what held processors, in the words of reports.
+func holderTitle(h evidence.Holder) string {
+	switch h {
+	case evidence.HeldByCollector:
+		return "GC"
+	case evidence.HeldByIdleMark:
+		return "GC on idle CPUs"
+	case evidence.HeldByNobody:
+		return "idle"
+	}
+	return h.String()
 }

@@ -100,7 +100,7 @@ func TestHolders(t *testing.T) {
 	}{
 		{evidence.Segment{Kind: evidence.LockWait, Holder: 71, HolderKind: evidence.GCAssist}, "goroutine 71: mark assist"},
 		{evidence.Segment{Kind: evidence.LockWait, Holder: 71}, "goroutine 71"},
-		{evidence.Segment{Kind: evidence.Runnable, Held: held}, "processors: collector 75 %, requests 25 %"},
+		{evidence.Segment{Kind: evidence.Runnable, Held: held}, "CPUs: GC 75 %, requests 25 %"},
 		{evidence.Segment{Kind: evidence.Running, Lane: 5}, "goroutine 5, which it waited for: running"},
 		{evidence.Segment{Kind: evidence.Running}, ""},
 	} {

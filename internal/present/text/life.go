@@ -145,7 +145,7 @@ func stateTitle(l *timeline.Life, s *timeline.State) string {
 // stateNote returns where a state was, and what held the resource it waited for.
 func stateNote(l *timeline.Life, s *timeline.State) string {
 	var parts []string
-	if holder, processors := strings.CutPrefix(s.Holder, "processors: "); processors {
+	if holder, processors := strings.CutPrefix(s.Holder, "CPUs: "); processors {
 		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it
 			parts = append(parts, "CPUs: "+holder)
 		}

@@ -264,7 +264,7 @@ class RequestPart {
     if (row === this.rows[0]) this.highlight(i);
     const s = row.states[i];
     const lines = [{ text: this.title(s.mechanism) + " · " + duration(s.dur), strong: true, colour: palette.get(palette.mechanism(s.mechanism)) },
-      s.kind + (s.number > 1 ? ", " + count(s.number) + " states drawn together" : "") + ", " + plain(s.at, 1e3) + " in", s.what, s.holder ? "held by " + s.holder : ""];
+      s.kind + (s.number > 1 ? ", " + count(s.number) + " states drawn together" : "") + ", " + plain(s.at, 1e3) + " in", s.what, s.holder ? (s.holder.startsWith("CPUs: ") ? "" : "held by ") + s.holder : ""];
     if (s.parts.length > 1) this.charged(s, (m, d) => { if (d > 0) lines.push({ text: this.title(m) + " " + duration(d), colour: palette.get(palette.mechanism(m)) }); });
     if (s.where) lines.push(s.where);
     this.tip.show(x, y, lines.filter(Boolean));
@@ -338,7 +338,7 @@ class RequestPart {
     this.charged(s, (m, d) => { if (d > 0 || !s.dur) parts.push([m, d]); });
     parts.sort((a, b) => b[1] - a[1]);
     for (const [m, d] of parts) {
-      out.append(el("span", { class: "app-key" }, swatch(palette.get(palette.mechanism(m))), this.title(m) + (parts.length > 1 ? " " + duration(d) : "")), " ");
+      out.append(el("span", { class: "app-key" }, swatch(palette.get(palette.mechanism(m))), this.title(m) + (parts.length > 1 ? " " + duration(d).replaceAll(" ", "\u00a0") : "")), " ");
     }
     return out;
   }
