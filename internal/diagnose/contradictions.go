@@ -118,7 +118,7 @@ var (
 	})
 	// saysShare matches a sentence that gives the share of the slow time of a kind.
 	saysShare = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^slow requests waited [\d.,]+ \S+ for (locks|pools), |^[\d.]+ % of slow time is (waiting for|own work)`)
+		return regexp.MustCompile(`^(less than )?[\d.]+ % of slow time is (waiting for|own work)`)
 	})
 	// ofSlow matches a share in such a sentence.
 	ofSlow = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([\d.]+) % of slow time`) })

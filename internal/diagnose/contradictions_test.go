@@ -35,8 +35,8 @@ func TestContradictions(t *testing.T) {
 			d.Verdicts = []Verdict{{Prediction: []Prediction{{Then: num(5), Low: num(6), High: num(7)}}}}
 		}, "not between"},
 		"denied":          {pools("no slow request waited for pools"), "is ruled out as"},
-		"denied in part":  {pools("slow requests waited 2.6 ms for pools, 2.6 % of slow time"), "is ruled out as"},
-		"said":            {pools("slow requests waited 75 ms for pools, 75 % of slow time, while the holders were waiting for a dependency (88 % of that)"), ""},
+		"denied in part":  {pools("2.6 % of slow time is waiting for pools (2.6 ms)"), "is ruled out as"},
+		"said":            {pools("75 % of slow time is waiting for pools (75 ms), while the holders were waiting for a dependency (88 % of that)"), ""},
 		"said of another": {pools("75 % of slow time is waiting for queue of main.(*keeper).loop, which serves one after the other"), ""},
 	} {
 		got := strings.Join(d(c.change), "; ")

@@ -20,11 +20,11 @@ func OfSlow(share float64) string {
 	return fmt.Sprintf("%s of slow time", units.Percent(share))
 }
 
-// SlowWait words the slow time (ns) spent waiting, and its share. What for begins with a
-// preposition: "for locks".
+// SlowWait words the share of the slow time spent waiting, and the time (ns): the share comes first, as it decides, and a short
+// report cuts the end. What for begins with a preposition: "for locks".
 func SlowWait(what string, ns int64, share float64) string {
 	if ns <= 0 {
 		return "no slow request waited " + what
 	}
-	return fmt.Sprintf("slow requests waited %s %s, %s", units.Time(float64(ns)), what, OfSlow(share))
+	return fmt.Sprintf("%s is waiting %s (%s)", OfSlow(share), what, units.Time(float64(ns)))
 }

@@ -54,11 +54,20 @@ func (c *Case) Worked() []Effort {
 	} else {
 		for _, p := range c.Places() {
 			if p.Mechanism == ledger.Own {
-				sums[called{cmp.Or(p.Where, p.What), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
+				sums[called{workedAt(&p), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}
 		}
 	}
 	return rankEfforts(sums, origin)
+}
+
+// workedAt returns the name of a place where requests work: its function or what is known of the work, but not what the request
+// waited for at that time; "" if unknown.
+func workedAt(p *ledger.Place) string {
+	if p.Where == "" && p.Wait != (evidence.Wait{}) {
+		return ""
+	}
+	return cmp.Or(p.Where, p.What)
 }
 
 // sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording), which

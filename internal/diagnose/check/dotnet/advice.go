@@ -100,7 +100,7 @@ func (s *starving) stopgapFixes() []check.Fix {
 		prefix = "COMPlus_"
 	}
 	return []check.Fix{{
-		Text:    fmt.Sprintf("(hex: %d threads) until then, start with more pool threads: they cost memory; System.Threading.ThreadPool.MinThreads in runtimeconfig.json is decimal%s", n, before),
+		Text:    fmt.Sprintf("hex for %d threads; until then, start with more pool threads: they cost memory; System.Threading.ThreadPool.MinThreads in runtimeconfig.json is decimal%s", n, before),
 		Setting: fmt.Sprintf("%s%s=%x", prefix, evidence.FactForcedPoolMinimum, n),
 	}}
 }

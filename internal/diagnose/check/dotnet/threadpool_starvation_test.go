@@ -26,7 +26,7 @@ func TestStarvation(t *testing.T) {
 		{"counters of .NET 8", incident{version: "8.0.11", cores: 4, threads: ramp(5, 1), cpu: 12},
 			check.Supported, "adds 1 per second and has 15, while the CPUs are only 12 % busy…dotnet-stack report…await instead of blocking…DOTNET_ThreadPool_ForceMinWorkerThreads=", "COMPlus_"},
 		{"counters without processors, with a queue", incident{threads: ramp(1, 2), cpu: 12, queue: 20, timers: ramp(0, 12)},
-			check.Supported, "adds 2 per second and has 21…active timers, from 0 at the beginning…(hex: 50 threads) until then, start with more pool threads: they cost memory…Threads=32", ""},
+			check.Supported, "adds 2 per second and has 21…active timers, from 0 at the beginning…hex for 50 threads; until then, start with more pool threads: they cost memory…Threads=32", ""},
 		{"counters without processors", incident{threads: ramp(4, 1.5), cpu: 12}, check.Supported, "adds 1.5 per second", ""},
 		{"counters without processors, of a few threads", incident{threads: ramp(5, .5), cpu: 12}, check.Inconclusive, "the number of CPUs is unknown", ""},
 		{"counters without the CPU", incident{cores: 2, threads: ramp(5, 1)}, check.Inconclusive, "adds 1 per second; CPU use was not recorded…dotnet-counters", ""},
