@@ -272,5 +272,11 @@ func Amount(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 }
 
 func formatSaved(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
-	return units.Ms(v.Saves.Value) + " of " + units.Ms(d.Requests.SlowTotalMs)
+	total := units.Ms(d.Requests.SlowTotalMs)
+	factor, unit := units.Scale("ms", d.Requests.SlowTotalMs)
+	saved := units.Ms(v.Saves.Value)
+	if slices.Contains([]string{"min", "h", "days"}, unit) && v.Saves.Value >= small*d.Requests.SlowTotalMs && strings.HasSuffix(total, " "+unit) { // "510 s of 29.9 min" is not read at once
+		saved = units.Num(v.Saves.Value*factor) + " " + unit
+	}
+	return saved + " of " + total
 }

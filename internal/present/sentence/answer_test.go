@@ -75,3 +75,15 @@ func TestTitleAndCost(t *testing.T) {
 		}
 	}
 }
+
+// What would show something is a command, which is copied, or a sentence, which is read.
+func TestIsCommand(t *testing.T) {
+	for do, want := range map[string]bool{
+		"sudo unstall 4711": true, "echo +cpu | sudo tee /sys/fs/cgroup/cgroup.subtree_control": true, `unstall predict FILE --set "await service-time=500ms in all"`: true,
+		`add import _ "net/http/pprof" to the program`: false, "record without --passive": false, "a newer kernel": false, "Linux 5.16 or later": false, "": false,
+	} {
+		if IsCommand(do) != want {
+			t.Errorf("%q is a command: %v", do, !want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -177,6 +178,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if gc := describeCollectors(d); gc != "" {
 		s = append(s, gc)
 	}
+	if len(s) == 0 && d.Outcome == diagnose.NothingFound {
+		s = append(s, healthyBy(ruledOut)...)
+	}
 	if len(d.Given) > 0 && !gcIsWell(d) {
 		var all []string
 		for _, g := range d.Given {
@@ -202,6 +206,22 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, formatCauseCount(len(ruledOut))+fmt.Sprintf(" ruled out by the figures below; %d could not be checked (NOT SEEN).", len(open)))
 	}
 	return strings.Join(s, " ")
+}
+
+// healthyBy says what a process without requests is healthy by: what was ruled out of its own runtime, with figures.
+func healthyBy(ruledOut []diagnose.Verdict) []string {
+	const most = 2
+	var by []string
+	for _, v := range ruledOut {
+		group, _, _ := strings.Cut(v.Cause, ".")
+		if group != "service" && group != "linux" && numeral.MatchString(v.Summary) && len(by) < most {
+			by = append(by, v.Summary)
+		}
+	}
+	if len(by) == 0 {
+		return nil
+	}
+	return []string{"Healthy, as far as this shows: " + strings.Join(by, "; ") + "."}
 }
 
 // Streams returns the warning that long-lived streams are not counted, "" where there are none: requests that last as long as a
@@ -329,7 +349,7 @@ func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 // it says so, as another last digit would confuse.
 func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 	items := []string{l.Tool + " from " + path.Base(l.Source)}
-	if r := d.Requests; r != nil && areAlike(r.Rate, l.Rate) && areAlike(r.P50Ms, l.P50Ms) && areAlike(r.P99Ms, l.P99Ms) {
+	if IsLoadAsRequests(d, l) {
 		items = append(items, "same rate, p50 and p99 as above")
 		items = append(items, formatQuantiles([]quantile{{"max", l.MaxMs}})...)
 	} else {
@@ -342,6 +362,12 @@ func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 		return append(items, "latency from the actual send time: time waiting to be sent is not counted")
 	}
 	return append(items, "latency from the scheduled send time")
+}
+
+// IsLoadAsRequests says whether what a load generator measured agrees with the figures of the requests.
+func IsLoadAsRequests(d *diagnose.Diagnosis, l diagnose.Load) bool {
+	r := d.Requests
+	return r != nil && areAlike(r.Rate, l.Rate) && areAlike(r.P50Ms, l.P50Ms) && areAlike(r.P99Ms, l.P99Ms)
 }
 
 // alike is the relative difference up to which two figures of the same thing are told as one.
@@ -447,6 +473,20 @@ func Unseen(u diagnose.NotSeen) string {
 		return u.What
 	}
 	return u.What + ": " + u.Why
+}
+
+// IsCommand says whether what would show something is a command, and not a sentence: commands have no articles or prepositions.
+func IsCommand(do string) bool {
+	quoted := false
+	for _, w := range strings.Fields(do) {
+		if !quoted && slices.Contains([]string{"a", "the", "it", "to", "with", "without", "in", "on", "or", "and", "than", "is"}, w) {
+			return false
+		}
+		if strings.Count(w, `"`)%2 == 1 || strings.Count(w, "'")%2 == 1 {
+			quoted = !quoted
+		}
+	}
+	return do != ""
 }
 
 // Source is something that was read, and as what.

@@ -20,7 +20,7 @@ func (p *page) writeEvidence(v *diagnose.Verdict, label string, first bool) {
 	if len(shown) == 0 {
 		return
 	}
-	one := p.at.shorter || p.at.short && !first
+	one := p.at.short && !first
 	common := sentence.Origin(shown)
 	column := 0
 	for i := range shown {
@@ -41,7 +41,11 @@ func (p *page) writeEvidence(v *diagnose.Verdict, label string, first bool) {
 				text += " [all: " + strings.TrimPrefix(from, "[")
 			}
 		}
-		for n, l := range p.wrapOrShorten(text, indent, one) {
+		wrapped := p.wrapOrShorten(text, indent, one)
+		if p.at.shorter && first {
+			wrapped = p.wrapWithin(text, indent, 2)
+		}
+		for n, l := range wrapped {
 			lead := ""
 			if n == 0 {
 				lead = p.cleanText(sentence.Figure(&e))
@@ -92,7 +96,14 @@ func (p *page) writeFixes(v *diagnose.Verdict, label string, first bool) {
 			text := strings.TrimRight(l, "\r\n")
 			inner := strings.TrimLeft(text, " \t")
 			tabs := strings.ReplaceAll(text[:len(text)-len(inner)], "\t", "    ")
-			lines = append(lines, p.applyStyle(advice, "  "+tabs+p.cleanText(inner)))
+			inner = p.cleanText(inner)
+			if strings.Count(f.Code, "\n") == 0 && textWidth(inner) > p.Width-indent-2 { // the name of a function, and what it calls
+				for _, part := range p.wrapText(inner, indent+2) {
+					lines = append(lines, p.applyStyle(advice, "  "+part))
+				}
+				continue
+			}
+			lines = append(lines, p.applyStyle(advice, "  "+tabs+inner))
 		}
 		if first || !p.at.tight {
 			lines = append(lines, p.flowItems(sentence.Predictions(v, i), indent)...)
@@ -132,26 +143,38 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 		}
 	}
 	all := append(with, without...)
-	all = all[:p.shownCount(len(all), p.at.ruledOut)]
 	column := 0
-	for _, v := range all {
+	for _, v := range all[:p.shownCount(len(all), p.at.ruledOut)] {
 		column = max(column, textWidth(v.Cause)+2)
 	}
 	column = min(column, 30)
 	var lines []string
-	for _, v := range all {
-		id := p.cleanText(v.Cause)
-		for i, l := range p.wrapOrShorten(p.shortenSources(v.Summary), labels+column, p.at.brief) {
-			if i > 0 {
-				id = ""
-			}
-			lines = append(lines, padRight(id, column-1)+" "+l)
+	left, shown := p.at.ruledOut, 0
+	for i, v := range all {
+		told := p.wrapBriefly(p.shortenSources(v.Summary), labels+max(column, textWidth(v.Cause)+1))
+		if len(told) == 0 {
+			told = []string{""}
 		}
-		if v.Summary == "" {
-			lines = append(lines, id)
+		room := left
+		if len(all)-shown == 1 && i == shown { // to leave out only one would save nothing
+			room = max(room, 1)
+		}
+		used := 1
+		if p.at.brief { // a cause that is told whole is better than two that are cut
+			used = len(told)
+		}
+		if used > room && (shown > 0 || room < 1) {
+			continue
+		}
+		left -= used
+		shown++
+		id := p.cleanText(v.Cause)
+		for _, l := range told {
+			lines = append(lines, strings.TrimRight(padRight(id, column-1)+" "+l, " "))
+			id = ""
 		}
 	}
-	p.writeBlock("RULED OUT", bold, labels, append(lines, p.moreLine(len(verdicts)-len(all))...))
+	p.writeBlock("RULED OUT", bold, labels, append(lines, p.moreLine(len(verdicts)-shown)...))
 }
 
 // notSeen writes what could not be judged or recorded, and then what would change that, each
@@ -191,12 +214,16 @@ func (p *page) notSeen(verdicts []diagnose.Verdict, unseen []diagnose.NotSeen) {
 	shown := p.shownCount(len(says), p.at.unseen)
 	var lines []string
 	for _, s := range says[:shown] {
-		lines = append(lines, p.wrapOrShorten(s, indent, p.at.brief)...)
+		lines = append(lines, p.wrapBriefly(s, indent)...)
 	}
 	left := len(says) - shown
 	for _, n := range do[:min(len(do), p.at.commands)] {
 		if n.What != "" {
-			lines = append(lines, p.wrapOrShorten(n.What+":", indent, p.at.brief)...)
+			lines = append(lines, p.wrapBriefly(n.What+":", indent)...)
+		}
+		if !sentence.IsCommand(n.Command) {
+			lines = append(lines, p.wrapText(n.Command, indent)...)
+			continue
 		}
 		lines = append(lines, "  "+p.applyStyle(advice, p.cleanText(n.Command))) // on one line, so that it can be copied
 	}
@@ -209,7 +236,7 @@ func (p *page) writeWarnings(warnings []diagnose.Warning) {
 	var lines []string
 	shown := p.shownCount(len(warnings), p.at.warnings)
 	for _, w := range warnings[:shown] {
-		lines = append(lines, p.wrapOrShorten(p.shortenSources(formatWarning(w.Text, w.Count, w.Origin)), indent, p.at.brief)...)
+		lines = append(lines, p.wrapBriefly(p.shortenSources(formatWarning(w.Text, w.Count, w.Origin)), indent)...)
 	}
 	lines = append(lines, p.moreLine(len(warnings)-shown)...)
 	p.writeBlock("WARNINGS", bold, indent, lines)

@@ -30,9 +30,11 @@ type limits struct {
 	warnings int
 	sources  int  // lines of them
 	measured bool // of a load generator only what it measured, not how
-	brief    bool // one line for each cause that is ruled out, each warning, and what was not seen
+	brief    bool // two lines for each cause that is ruled out, each warning, and what was not seen
+	briefest bool // one line for each of these
 	short    bool // one line for each item that is not about the first cause
-	shorter  bool // one line also for each figure of the first cause
+	shorter  bool // two lines at most for each figure of the first cause
+	plain    bool // of the requests and each other cause only the first lines, and no load whose figures ROUTES has
 	tight    bool // no empty lines between the proofs, and nothing on what the fixes of other causes would do
 }
 
@@ -73,6 +75,9 @@ var less = []func(*limits){
 	func(l *limits) { l.fixes = 1 },
 	func(l *limits) { l.shorter = true },
 	func(l *limits) { l.evidence, l.routes = 2, 2 },
+	func(l *limits) { l.briefest = true },
+	func(l *limits) { l.plain = true },
+	func(l *limits) { l.ledger = 3 },
 }
 
 // renderFitted renders a page that fits the screen, or the shortest there is; with Verbose all of
@@ -145,12 +150,40 @@ func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
 			object = dots + lastOf(object, most-textWidth(dots))
 		}
 		tail := dots + " " + head[n-1] + " " + object
-		return []string{strings.TrimRight(strings.Join(p.fitWords(head[:n-1], room-textWidth(tail)), " "), " ,;:(") + tail}
+		return []string{joinHead(p.fitWords(head[:n-1], room-textWidth(tail))) + tail}
 	}
-	for len(head) > 1 && (links[strings.ToLower(head[len(head)-1])] || head[len(head)-1] == "as") { // what they lead to is gone
-		head = head[:len(head)-1]
+	return []string{joinHead(head) + dots}
+}
+
+// joinHead joins the first words of a sentence without those at its end that lead to what is gone.
+func joinHead(words []string) string {
+	for n := len(words) - 1; n > 0 && (links[strings.ToLower(words[n])] || words[n] == "as" || !strings.ContainsFunc(words[n], isNamed)); n-- {
+		words = words[:n]
 	}
-	return []string{strings.TrimRight(strings.Join(head, " "), " ,;:(") + dots}
+	return strings.TrimRight(strings.Join(words, " "), " ,;:(")
+}
+
+// isNamed says whether a character is part of a name or a figure: an arrow alone is no word.
+func isNamed(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// wrapBriefly breaks a text into lines, of which a short report has two and the shortest one.
+func (p *page) wrapBriefly(text string, indent int) []string {
+	switch {
+	case p.at.briefest:
+		return p.wrapWithin(text, indent, 1)
+	case p.at.brief:
+		return p.wrapWithin(text, indent, 2)
+	}
+	return p.wrapText(text, indent)
+}
+
+// wrapWithin breaks a text into so many lines, of which the last is shortened if it must be.
+func (p *page) wrapWithin(text string, indent, most int) []string {
+	lines := p.wrapText(text, indent)
+	if len(lines) <= most {
+		return lines
+	}
+	return append(lines[:most-1:most-1], p.wrapOrShorten(strings.Join(lines[most-1:], " "), indent, true)...)
 }
 
 // isPlace says whether a word names a place in code or a file: what a sentence that leads to it is about.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/unstall/unstall/internal/diagnose"
 )
 
 // However much there is to say, a report gets as short as it can, step by step, and what is cut says so.
@@ -64,12 +66,32 @@ func TestTold(t *testing.T) {
 		{"let faults take a huge page, only where one is free", "let faults take a huge page...", true},
 		{"a word that is longer than " + strings.Repeat("x", 60), "a word that is longer…", false},
 		{"41 of 60 requests blocked at com.example.shop.store.Cache.get and more", "41 of 60… at …store.Cache.get", false},
+		{"Threads blocked in them on StreamReader.ReadLine", "Threads blocked… on …ReadLine", false},
+		{"Socket.Send(byte*) ← A.B ← C.D ← Program.Main", "Socket.Send(byte*) ← A.B ← C.D…", false},
 		{"60 requests waited (of 4,711 in all) for it", "60 requests waited for it", false},
 	} {
 		p := &page{Options: Options{Width: 40, ASCII: c.ascii}}
 		got := p.wrapOrShorten(c.text, 5, true)
 		if len(got) != 1 || got[0] != c.want || utf8.RuneCountInString(got[0]) > 35 {
 			t.Errorf("%q is told as %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// A ruled-out cause is told whole, and one that is told whole comes before two that are cut.
+func TestRuledOutWhole(t *testing.T) {
+	verdicts := []diagnose.Verdict{
+		{Cause: "service.accept-queue", Summary: "slow requests waited 2.22 s at the service's entrance, which is 0.4 % of their time"},
+		{Cause: "service.pool-exhausted", Summary: "no slow request waited for pools"},
+		{Cause: "service.row-lock", Summary: "no call waited"},
+	}
+	for lines, want := range map[int]string{2: "0.4 % of their time\n|and 2 more", 3: "0.4 % of their time\n|waited for pools|no call waited"} {
+		p := &page{Options: Options{Width: 80}, at: limits{brief: true, ruledOut: lines}}
+		p.ruledOut(verdicts)
+		for _, w := range strings.Split(want, "|") {
+			if !strings.Contains(p.out.String(), w) {
+				t.Errorf("%d lines lack %q:\n%s", lines, w, p.out.String())
+			}
 		}
 	}
 }

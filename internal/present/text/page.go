@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -113,12 +114,35 @@ func (p *page) writeBlock(label string, s style, indent int, lines []string) {
 }
 
 // wrapText breaks a text at spaces, but not between a number and its unit. A word longer than a
-// line is left whole, so that it can be copied.
+// line, such as a path, is left whole, so that it can be copied; the name of a function is
+// shortened and then broken between its parts. A command has a line of its own, however long,
+// and is never wrapped.
 func (p *page) wrapText(text string, indent int) []string {
+	return p.wrapWords(text, indent, func(w string) (string, bool) {
+		if !isFunction(w) {
+			return w, false
+		}
+		return shortenFunction(w), true
+	})
+}
+
+// wrapWords breaks a text at spaces. A word that is longer than a line is replaced, and broken if it is to be.
+func (p *page) wrapWords(text string, indent int, replace func(string) (string, bool)) []string {
 	room := max(20, p.Width-indent)
 	var lines []string
 	line := ""
 	for _, w := range splitWords(p.cleanText(text)) {
+		if textWidth(w) > room {
+			short, breaks := replace(w)
+			if w = cmp.Or(short, w); breaks && textWidth(w) > room {
+				if line != "" {
+					lines = append(lines, line)
+				}
+				parts := p.foldLines([]string{w}, indent)
+				lines, line = append(lines, parts[:len(parts)-1]...), parts[len(parts)-1]
+				continue
+			}
+		}
 		switch {
 		case line == "":
 			line = w
@@ -135,9 +159,30 @@ func (p *page) wrapText(text string, indent int) []string {
 	return lines
 }
 
+// isFunction says whether a word is the name of a function: with its assembly, its receiver or its parameters.
+func isFunction(word string) bool {
+	name := strings.TrimLeft(word, "([\"")
+	return !strings.Contains(word, "://") && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, ".") && (strings.ContainsAny(name, "!(") || strings.Contains(name, "::"))
+}
+
+// shortenFunction drops from a function's name the path of its package, and the namespace and assembly of its type.
+func shortenFunction(word string) string {
+	word = importPath().ReplaceAllString(word, "$1")
+	name := strings.TrimLeft(word, "(\"")
+	lead := word[:len(word)-len(name)]
+	own, params := name, ""
+	if i := strings.IndexByte(name, '('); i >= 0 {
+		own, params = name[:i], name[i:]
+	}
+	if i := strings.LastIndexByte(own, '!'); i >= 0 {
+		own = own[i+1:]
+	}
+	return lead + own + params
+}
+
 // foldText is wrapText with words that are longer than a line broken where their parts begin.
 func (p *page) foldText(text string, indent int) []string {
-	return p.foldLines(p.wrapText(text, indent), indent)
+	return p.wrapWords(text, indent, func(w string) (string, bool) { return w, true })
 }
 
 // foldLines breaks lines that are longer than the page: words of a path or a name.
@@ -148,7 +193,7 @@ func (p *page) foldLines(lines []string, indent int) (out []string) {
 			r := []rune(line)
 			at := room
 			for i := room; i > room/2; i-- {
-				if strings.ContainsRune(" ./$,:", r[i]) {
+				if strings.ContainsRune(" ./$,:(", r[i]) {
 					at = i
 					break
 				}

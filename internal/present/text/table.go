@@ -51,8 +51,15 @@ func (p *page) writeColumns(rows [][]string, indent, room int) {
 // leastName is how many columns of a line a name needs to be told from others.
 const leastName = 20
 
-// cutBeforeFigure cuts a text to a number of characters, but keeps the percentage that it ends with.
+// dispensable are words without which the title of a mechanism still says which one it is.
+var dispensable = strings.NewReplacer(" (stop-the-world)", "", " (wake-up delay)", "", " (no thread held)", "", " (delay or timeout)", "", "runnable, ", "", " began work", "")
+
+// cutBeforeFigure cuts a text to a number of characters, but keeps the percentage that it ends with. A mechanism first loses the
+// words that it can do without.
 func (p *page) cutBeforeFigure(s string, most int) string {
+	if textWidth(s) > most {
+		s = dispensable.Replace(s)
+	}
 	if textWidth(s) <= most {
 		return s
 	}

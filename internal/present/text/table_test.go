@@ -14,6 +14,7 @@ func TestColumnsFit(t *testing.T) {
 		{"ROUTES", "requests", "rate", "p50", "p99", "slow", "main slow time"},
 		{"GET /hall", "288", "14.5/s", "662 ms", "3.6 s", "73 %", "awaiting (no thread held) 90 %"},
 		{"GET /lot/{id}", "1,739", "87.4/s", "267 µs", "640 µs", "0.58 %", "queued before the service began work, at the proxy's socket 99 %"},
+		{"GET /bid", "1,739", "87.4/s", "267 µs", "640 µs", "0.58 %", "runnable, CPU busy with other requests 42 %"},
 	}, 0, 80)
 	out := p.out.String()
 	for line := range strings.Lines(out) {
@@ -21,7 +22,7 @@ func TestColumnsFit(t *testing.T) {
 			t.Errorf("%d columns: %s", w, line)
 		}
 	}
-	for _, want := range []string{"GET /hall", "90 %", "99 %", "queued before"} {
+	for _, want := range []string{"GET /hall", "90 %", "99 %", "queued before", "  CPU busy with other requests 42 %\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is gone:\n%s", want, out)
 		}
@@ -51,5 +52,21 @@ func TestFixesThatNameCode(t *testing.T) {
 	}
 	if got := chooseFixes(fixes, 2); len(got) != 2 || got[0] != 0 || got[1] != 1 {
 		t.Errorf("%v", got)
+	}
+}
+
+// The name of a function that is longer than a line is shortened and then broken; a path or an address is left whole.
+func TestLongFunctions(t *testing.T) {
+	p := &page{Options: Options{Width: 60}}
+	for text, want := range map[string]string{
+		"in google.golang.org/grpc/internal/transport/readyreader.(*nonBlockingReader).ReadOnReady, 3 times":                 "in readyreader.(*nonBlockingReader).ReadOnReady, 3 times",
+		"calls (System.Collections.Concurrent!ConcurrentDictionary<T,T>.GetOrAdd(!0,Func<T,T>)).":                            "calls|(ConcurrentDictionary<T,T>.GetOrAdd(!0,Func<T,T>)).",
+		"Http1OutputProducer.WriteResponseHeaders(int,string,HttpResponseHeaders,bool,bool) 3":                               "Http1OutputProducer.WriteResponseHeaders(int,string|,HttpResponseHeaders,bool,bool) 3",
+		"read /var/lib/containers/overlay/0123456789abcdef/diff/var/log/gateway/access.log twice":                            "read|/var/lib/containers/overlay/0123456789abcdef/diff/var/log/gateway/access.log|twice",
+		"see https://learn.microsoft.com/dotnet/core/runtime-config/threading(minimum-threads-of-the-pool) for the settings": "see|https://learn.microsoft.com/dotnet/core/runtime-config/threading(minimum-threads-of-the-pool)|for the settings",
+	} {
+		if got := strings.Join(p.wrapText(text, 4), "|"); got != want {
+			t.Errorf("%q is wrapped as %q, want %q", text, got, want)
+		}
 	}
 }

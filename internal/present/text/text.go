@@ -218,6 +218,10 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		}
 		var lines []string
 		for _, s := range append(says, cost) {
+			if i > 0 && p.at.plain {
+				lines = append(lines, p.wrapBriefly(s, indent)...)
+				continue
+			}
 			lines = append(lines, p.wrapText(s, indent)...)
 		}
 		if len(lines) == 0 {
@@ -266,10 +270,14 @@ func (p *page) writeRequests(d *diagnose.Diagnosis) {
 	if p.at.shorter && len(joined) > 1 {
 		joined = joined[:1]
 	}
+	slow := p.flowItems(sentence.Slow(r), indent)
+	if p.at.plain {
+		joined, slow = nil, slow[:min(len(slow), 2)]
+	}
 	p.writeBlock("REQUESTS", bold, indent, p.flowItems(append(sentence.Requests(r), joined...), indent))
-	p.writeBlock("SLOW", bold, indent, p.flowItems(sentence.Slow(r), indent))
+	p.writeBlock("SLOW", bold, indent, slow)
 	if since := sentence.Since(d); since != "" && (sentence.Begins(d) || !p.at.short) { // else it is the window
-		p.writeBlock("SINCE", bold, indent, p.wrapOrShorten(since, indent, p.at.shorter))
+		p.writeBlock("SINCE", bold, indent, p.wrapText(since, indent))
 	}
 	p.writeWorst(d)
 }
@@ -277,17 +285,20 @@ func (p *page) writeRequests(d *diagnose.Diagnosis) {
 // writeWorst writes a line about each of the worst stretches of time.
 func (p *page) writeWorst(d *diagnose.Diagnosis) {
 	for _, s := range sentence.Stretches(d) {
-		p.writeBlock("WORST", bold, labels, p.wrapOrShorten(s, labels, p.at.shorter))
+		p.writeBlock("WORST", bold, labels, p.wrapText(s, labels))
 	}
 }
 
 // writeLoads writes what load generators measured.
 func (p *page) writeLoads(d *diagnose.Diagnosis) {
 	for _, l := range sentence.Loads(d) {
-		lines := p.flowItems(sentence.Load(d, l), labels)
+		items := sentence.Load(d, l)
 		if p.at.measured {
-			lines = lines[:1]
+			if sentence.IsLoadAsRequests(d, l) || p.at.plain && len(d.Routes) > 1 { // REQUESTS has it, or ROUTES
+				continue
+			}
+			items = items[:len(items)-1]
 		}
-		p.writeBlock("LOAD", bold, labels, lines)
+		p.writeBlock("LOAD", bold, labels, p.flowItems(items, labels))
 	}
 }

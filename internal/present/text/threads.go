@@ -21,7 +21,7 @@ func (p *page) writeThreads(s *threads.Summary, about string, most int) {
 	p.writeBlock("THREADS", bold, labels, p.wrapText(all, labels))
 	for _, g := range groups {
 		p.writeBlock("", "", 2, p.wrapText(g.Line, 2))
-		for _, l := range p.wrapOrShorten(g.Stack, 4, p.at.brief) {
+		for _, l := range p.foldLines(p.wrapOrShorten(g.Stack, 4, p.at.brief), 4) {
 			p.writeLine("    " + p.applyStyle(dim, l))
 		}
 	}
