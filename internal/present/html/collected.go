@@ -65,6 +65,9 @@ func newCollectedView(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int
 			if x.of == "cause" { // a collection may pause more than once
 				table.Mean, table.Worst = "mean per collection", "most per collection"
 			}
+			if n := len(v.Tables); n > 0 && saysTheSame(&v.Tables[n-1], &table) {
+				continue
+			}
 			v.Tables = append(v.Tables, table)
 		}
 	}
@@ -72,6 +75,16 @@ func newCollectedView(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int
 		v.InTimeline = v.InTimeline || chart.ID == "heap" || chart.ID == "collected" || chart.ID == "allocation"
 	}
 	return v
+}
+
+// saysTheSame says whether two tables of one row have the same figures: all collections had one cause, and pauses of one kind.
+func saysTheSame(x, y *pausesView) bool {
+	if len(x.Rows) != 1 || len(y.Rows) != 1 {
+		return false
+	}
+	a, b := x.Rows[0], y.Rows[0]
+	a.Name, b.Name = "", ""
+	return a == b
 }
 
 func (v *collectedView) addFigures(t *timeline.Timeline) {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
@@ -40,7 +42,9 @@ type diagnosisView struct {
 	Overlap bool
 	State   string // the outcome in a word or two
 	Nothing string
-	Change  *changeView
+	// Rest is what else there is to say of that.
+	Rest   string
+	Change *changeView
 
 	Requests, Slow          []string
 	Since                   string
@@ -112,6 +116,7 @@ type changeView struct {
 	ID            string
 	How           bool // its mechanism is explained
 	Setting, Text string
+	Code          string // where in the program
 	Predicted     []predictionView
 }
 
@@ -224,14 +229,29 @@ func (v *diagnosisView) addAnswer(d *diagnose.Diagnosis) {
 		v.Change = newChangeView(v.First)
 		return
 	}
-	v.Nothing, v.Tone = sentence.Nothing(d, open, ruledOut), "calm plain"
+	v.Nothing, v.Rest = firstSentence(sentence.Nothing(d, open, ruledOut))
+	v.Tone = "calm plain"
 	if !sentence.Healthy(d) {
 		v.Tone = "plain"
 	}
 }
 
+// firstSentence splits a text after its first sentence: a headline of several is not read.
+func firstSentence(text string) (first, rest string) {
+	if at := sentenceEnd().FindStringIndex(text); at != nil {
+		return text[:at[0]+1], strings.TrimSpace(text[at[0]+1:])
+	}
+	return text, ""
+}
+
+// sentenceEnd matches the end of a sentence and the beginning of the next.
+var sentenceEnd = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\. [\p{Lu}\pN]`) })
+
 func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict, i int) *causeView {
-	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: sentence.Title(d, x), Cost: sentence.Cost(d, x), Fix: x.Fix}
+	c := &causeView{ID: fmt.Sprintf("cause-%d-%d", v.N, i+1), H: v.H, Sub: v.Sub, Cause: x.Cause, Sentence: sentence.Title(d, x), Cost: sentence.Cost(d, x), Fix: slices.Clone(x.Fix)}
+	for k := range c.Fix { // the list has its own "or"
+		c.Fix[k].Text = strings.TrimPrefix(strings.TrimPrefix(c.Fix[k].Text, "or, "), "or ")
+	}
 	c.How, c.Least = explainCause(x.Cause)
 	c.Decided = newDecidedView(*x)
 	if x.Subject != "" && v.Several {
@@ -241,7 +261,7 @@ func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict,
 		c.Cost = strings.TrimSuffix(sentence.Capital(x.Summary), ".") + "."
 	}
 	for _, e := range x.Evidence {
-		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, e.Origin})
+		c.Evidence = append(c.Evidence, evidenceView{sentence.Figure(&e), e.Text, withoutFolder(d.Sources, e.Origin)})
 	}
 	for _, p := range x.Prediction {
 		if !sentence.Noticed(&p) {
@@ -253,6 +273,25 @@ func (v *diagnosisView) newCauseView(d *diagnose.Diagnosis, x *diagnose.Verdict,
 		c.Frontier = f
 	}
 	return c
+}
+
+// withoutFolder returns an origin without the folder of its file, unless another file has the same name.
+func withoutFolder(sources []diagnose.Source, origin string) string {
+	i := strings.LastIndexByte(origin, '/')
+	if i < 0 {
+		return origin
+	}
+	base, _, _ := strings.Cut(origin[i+1:], ":")
+	same := 0
+	for _, s := range sources {
+		if path.Base(s.Name) == base {
+			same++
+		}
+	}
+	if same != 1 {
+		return origin
+	}
+	return origin[i+1:]
 }
 
 // explainCause returns the text of `unstall causes ID` in paragraphs, and the least evidence that
@@ -296,6 +335,9 @@ func newChangeView(c *causeView) *changeView {
 		f := c.Fix[0]
 		if v.Setting = f.Setting; v.Setting == "" {
 			v.Text = f.Text
+			if !strings.Contains(f.Code, "\n") {
+				v.Code = f.Code
+			}
 		}
 		return v
 	}
@@ -415,18 +457,25 @@ func formatWatched(all []diagnose.Coverage) string {
 	return s
 }
 
-// addContents lists what is below the answer.
+// addContents lists what is below the answer, in few words: the list stays on one line.
 func (v *diagnosisView) addContents(json bool, after []Link) {
 	add := func(id, title string) { v.Contents = append(v.Contents, Link{id, title}) }
 	at := func(name string) string { return fmt.Sprintf("%s-%d", name, v.N) }
 	for _, c := range v.Causes { // in the order of the questions: what, why, where, whose, when, what else
-		add(c.ID, "Why: "+c.Cause)
+		_, title, grouped := strings.Cut(c.Cause, ".")
+		if !grouped {
+			title = c.Cause
+		}
+		if len(v.Contents) == 0 {
+			title = "Why: " + title
+		}
+		add(c.ID, title)
 	}
 	if v.Where != nil {
-		add(at("where"), "Where the time went")
+		add(at("where"), "Where")
 	}
 	if v.Through != nil {
-		add(at("through"), "Through the stack")
+		add(at("through"), "Stack")
 	}
 	if len(v.Routes) > 0 {
 		add(at("routes"), "Routes")
@@ -435,11 +484,11 @@ func (v *diagnosisView) addContents(json bool, after []Link) {
 		add(x.ID, x.Title)
 	}
 	if v.Collected != nil {
-		add(at("collected"), "Garbage collection")
+		add(at("collected"), "GC")
 	}
 	for _, p := range v.Views {
 		if p.Present {
-			add(at(p.Kind), p.Title)
+			add(at(p.Kind), strings.Replace(p.Title, "One slow request", "One request", 1))
 		}
 	}
 	if len(v.RuledOut) > 0 {

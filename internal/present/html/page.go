@@ -210,7 +210,7 @@ var files embed.FS
 // Templates, styles and scripts are prepared for the first page: most runs of the program make none.
 var (
 	pages = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
+		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "copied": sentence.IsCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
 	})
 	style = sync.OnceValue(func() string {
 		return replaceInvisible(themeColours(readPageFile("colours.css")) + readPageFile("page.css"))
@@ -249,7 +249,7 @@ func renderSubheading(level int, text string) template.HTML {
 
 // renderHeadline renders the answer: a sentence and, below it, what that costs.
 func renderHeadline(level int, text, cost string) template.HTML {
-	s, class := template.HTML(breakable().ReplaceAllString(string(renderProse(text)), "$1.<wbr>$2")), "headline"
+	s, class := template.HTML(longNames().ReplaceAllStringFunc(string(renderProse(text)), func(name string) string { return breakable().ReplaceAllString(name, "$1.<wbr>$2") })), "headline"
 	if utf8.RuneCountInString(text) > longHeadline {
 		class += " long"
 	}
@@ -259,7 +259,10 @@ func renderHeadline(level int, text, cost string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<h%d class="%s">%s</h%d>`, level, class, s, level))
 }
 
-// breakable matches long dotted names, which may break after a point.
+// longNames matches names that may not fit a line of a headline on a phone.
+var longNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\pN_.$!]{25,}`) })
+
+// breakable matches dotted names, which may break after a point.
 var breakable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
 })

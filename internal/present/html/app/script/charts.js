@@ -106,6 +106,7 @@ class ChartTrack extends Track {
       this.highest = 0;
       for (const c of chart.curves) {
         const { high, low } = extremes(c, view.lo, view.hi, w);
+        if (!c.readings) [high, low].forEach(widen);
         this.data.push(high, low);
         this.peaks.push(max(high, -Infinity));
         this.highest = max(high, this.highest);
@@ -240,6 +241,17 @@ class ChartTrack extends Track {
   }
 }
 
+// widen makes what is known at a single pixel three pixels wide, so that it can be seen: a heap with one collection.
+function widen(values) {
+  for (let x = 0, known = false; x < values.length; x++) {
+    const alone = values[x] !== null && !known && (x + 1 === values.length || values[x + 1] === null);
+    known = values[x] !== null;
+    if (!alone) continue;
+    if (x > 0) values[x - 1] = values[x];
+    if (x + 1 < values.length) values[++x] = values[x - 1];
+  }
+}
+
 // axisAmount is shorter than amount: the unit is in the title.
 function axisAmount(v, unit) {
   if (unit.startsWith("bytes")) return v === 0 ? "0" : bytes(v);
@@ -249,5 +261,5 @@ function axisAmount(v, unit) {
 
 function unitWords(unit) {
   const atOnce = "how many at a time, on average";
-  return { "": "", 1: "", bytes: "", "bytes/s": "per second", "1/s": "per second", "ms/s": atOnce, "s/s": atOnce, share: "share of the time", cores: "CPUs" }[unit] ?? unit;
+  return { "": "", 1: "", bytes: "", ns: "", ms: "", s: "", "bytes/s": "per second", "1/s": "per second", "ms/s": atOnce, "s/s": atOnce, share: "share of the time", cores: "CPUs" }[unit] ?? unit;
 }

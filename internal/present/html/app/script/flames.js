@@ -59,6 +59,7 @@ class FlamesPart {
     this.choice.select.value = String(i);
     const f = this.model.flames[i];
     this.idleBox.hidden = !f.kind.includes("idle");
+    if (!this.idleBox.hidden && f.kind.every((k, n) => n === 0 || k === "idle")) this.idle.checked = true; // else nothing would be shown
     this.sinceBox.hidden = !this.was(f);
     this.about = null;
     const deep = this.whole(f, i).depth.reduce((m, v) => Math.max(m, v), 0) * rowHeight > foldAt;
@@ -213,7 +214,7 @@ class FlamesPart {
     const kinds = [...new Set(t.kind.slice(1))].filter(title); // the root is of no kind
     const shown = this.delta ? [["accent", "more of all than before"], ["m-own", "less"]] : kinds.map((k) => [flameColour(k), title(k)]);
     this.legend.replaceChildren(...shown.map(([colour, words]) => el("li", {}, swatch(palette.get(colour)), words)));
-    this.cut.textContent = t.cut > 0 ? amount(t.cut, t.unit) + " (" + percent(t.cut / all) + ") is in frames too small to be kept; it is part of those above them." : "";
+    this.cut.textContent = t.cut > 0 ? amount(t.cut, t.unit) + (t.unit === "1" ? " of the samples" : "") + " (" + percent(t.cut / all) + ") in frames too small to be kept: part of those above them." : "";
     this.cut.hidden = !(t.cut > 0);
     this.table.replaceChildren(el("caption", { class: "app-spoken" }, "Functions by their own share of " + t.title),
       el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "app-num" }, "own"), el("th", { scope: "col", class: "app-num" }, "%"),
