@@ -29,7 +29,7 @@ What helps: fewer requests (callers that cache, a rate limit at the entrance), c
 ones (a CPU profile shows where), more CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work; without requests, %v goroutines ready for each P on average of %v lines of schedtrace",
 		check.SomeSlow, check.SlowShare, check.Material, saturated, manyReady, fewLooks),
-	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, mostBeside, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
+	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, mostBeside, check.FarLonger, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NearlyFull, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
