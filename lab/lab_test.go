@@ -197,7 +197,7 @@ func TestBetween(t *testing.T) {
 		{90, 200, 120},
 		{150, 300, 200}, // a faster host
 		{50, 100, 90},   // a slower one
-		{110, 118, 140}, // no rate is well between: beyond the first
+		{110, 118, 143}, // no rate is well between: beyond the first
 	} {
 		if got, _, _ := (Rising{Peak: 120}).peakBetween(x.first, x.second); got != x.want {
 			t.Errorf("between %v and %v: %v, want %v", x.first, x.second, got, x.want)

@@ -84,7 +84,7 @@ var Lab = lab.Lab{
 			SLO: 100 * time.Millisecond, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true}},
 	Quick: lab.Sizes{Blocks: 7, Record: 5 * time.Second, Patience: 20 * time.Second,
 		Load: lab.Storm{Peak: peak, Spike: 20, Base: 500 * time.Millisecond, For: 2500 * time.Millisecond, Follow: followStorm,
-			SLO: 100 * time.Millisecond, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond}},
+			SLO: 100 * time.Millisecond, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond, Search: true}},
 	Sick:  "sick",
 	Fixed: "memory-limit",
 	Variants: []lab.Variant{

@@ -11,7 +11,7 @@ final class Options {
     int queries = 40;
     int rows = 3900;
     int nodes = 20;
-    int details = 24;
+    int details = 56;
 
     /** How long answers are kept for the journal, ms. */
     int journal = 600;
