@@ -11,10 +11,10 @@ final class Options {
     int queries = 40;
     int rows = 3900;
     int nodes = 20;
-    int details = 56;
+    int details = 24;
 
     /** How long answers are kept for the journal, ms. */
-    int journal = 600;
+    int journal = 1200;
 
     /** Memory is used again instead of left to the collector. */
     boolean reuse;
