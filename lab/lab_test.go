@@ -102,9 +102,7 @@ func TestPeakAndKnee(t *testing.T) {
 		{Plan{Peak: n(700), Knee: n(1000)}, true},
 		{Plan{Peak: n(500), Knee: n(1000)}, false},
 		{Plan{Peak: n(900), Knee: n(1000)}, false},
-		{Plan{Peak: n(700), KneeLow: n(875), KneeHigh: n(1167)}, true},
-		{Plan{Peak: n(700), KneeHigh: n(875)}, false},
-		{Plan{Peak: n(700), KneeLow: n(1167)}, false},
+		{Plan{Peak: n(700)}, false},
 	} {
 		o := Outcome{Plan: c.plan}
 		if got := o.kneeCheck(); got.OK != c.ok {
