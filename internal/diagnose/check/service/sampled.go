@@ -108,7 +108,9 @@ func judgeSampled(c *check.Case) check.Verdict {
 		sum += per[n]
 	}
 	v.Saves = c.Save(per, min(low, sum), sum)
-	addLoadFixes(c, &v, x.used)
+	if !nameBackground(c, &v, x.share) {
+		addLoadFixes(c, &v, x.used)
+	}
 	return v
 }
 
