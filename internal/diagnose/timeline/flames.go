@@ -173,7 +173,7 @@ func (l *layout) addProfileFlame(id, title, typ string, snapshot bool) {
 		idle  bool
 	}
 	var idle func(evidence.LaneID, evidence.StackID) bool
-	if typ == evidence.SampleThread && l.frames.stacks != nil {
+	if typ == evidence.SampleThread {
 		idle = l.findIdle()
 	}
 	sums := make(map[key]int64)
@@ -305,8 +305,8 @@ func (l *layout) addStack(t *tree, at int32, depth int, id evidence.StackID, cla
 		switch owner := ownerOf(f); {
 		case owner != "":
 			kind = owner
-			if l.frames.stacks != nil {
-				f = threadstack.Short(f)
+			if name, file, native := threadstack.SplitFile(f); native && strings.HasPrefix(name, file) {
+				f = name
 			}
 		case l.frames.stacks != nil:
 			if l.frames.stacks.Framework(f) && !l.frames.stacks.Framework(unknownFunction) {

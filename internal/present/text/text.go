@@ -95,7 +95,7 @@ func (p *page) writeGap() {
 func (p *page) writeHeader(d *diagnose.Diagnosis) {
 	when := p.cleanText(sentence.Window(d.Window))
 	for i, t := range d.Targets {
-		if t.Kind == "host" && i > 0 && !p.Verbose && sameCPUs(t, d.Targets[:i]) {
+		if t.Kind == "host" && i > 0 && !p.Verbose && (p.at.plain || sameCPUs(t, d.Targets[:i])) {
 			continue // it says nothing that its processes do not
 		}
 		name, about := sentence.Target(t)
@@ -219,7 +219,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		var lines []string
 		for _, s := range append(says, cost) {
 			if i > 0 && p.at.plain {
-				lines = append(lines, p.wrapBriefly(s, indent)...)
+				lines = append(lines, p.wrapWithin(s, indent, 2)...)
 				continue
 			}
 			lines = append(lines, p.wrapText(s, indent)...)
@@ -238,7 +238,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 			p.writeBlock("", "", indent, lines)
 		}
 	}
-	if savings > 1 {
+	if savings > 1 && !p.at.plain {
 		p.writeBlock("", "", indent, p.wrapText("Causes overlap, so their shares do not add up.", indent))
 	}
 }
