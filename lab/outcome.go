@@ -44,8 +44,8 @@ type Plan struct {
 	SLOMs *float64 `json:"slo_ms"`
 	Base  *float64 `json:"base_rate"`
 	Peak  *float64 `json:"peak_rate"`
-	// Knee is the highest rate at which the fixed variant kept the SLO, null where
-	// it was not searched; KneeLow and KneeHigh are what it lies between.
+	// Knee is the highest rate at which the fixed variant kept the SLO, null where it was not searched. KneeLow and KneeHigh are
+	// null: earlier versions tried a rate on either side of it.
 	Knee     *float64 `json:"knee_rate"`
 	KneeLow  *float64 `json:"knee_low"`
 	KneeHigh *float64 `json:"knee_high"`

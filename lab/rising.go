@@ -31,6 +31,11 @@ type Rising struct {
 	Hold      time.Duration // how long a rate must be kept to count as below the knee
 	Confirm   int           // how often
 	Precision float64       // of the knees
+
+	// Work is the CPU time of a request of the fixed variant on the host for which the peak and the objective were chosen. On
+	// a host where it takes longer, the peak is lower and the objective of requests at it is longer in proportion. 0: they
+	// are as they are.
+	Work time.Duration
 }
 
 // Distances from the knees, so that a queue grows soon, and neither by chance nor by the error of a knee. The incident's service was well at
@@ -50,13 +55,14 @@ type Knee struct {
 type rising struct {
 	Rising
 	*Stand
-	warmed []int // PIDs
+	warmed  []int         // PIDs
+	planned time.Duration // the objective before it followed the host
 }
 
 func (l Rising) newLoading(s *Stand) loading {
 	slo, lasts := float64(l.SLO.Microseconds())/1e3, l.For.Seconds()
 	s.out.Plan.SLOMs, s.out.Plan.StormS = &slo, &lasts
-	r := &rising{Rising: l, Stand: s}
+	r := &rising{Rising: l, Stand: s, planned: l.SLO}
 	s.out.Plan.Base, s.out.Plan.Peak = &r.Base, &r.Peak // prepareLoad may move them
 	return r
 }
@@ -80,8 +86,12 @@ func (l *rising) admitVariant(v Variant) error {
 	return nil
 }
 
-// prepareLoad looks for the knees and moves the peak between them.
+// prepareLoad makes the load that of this host: it lowers the peak where requests work longer, or looks for the knees and
+// moves the peak between them.
 func (l *rising) prepareLoad() error {
+	if l.Work > 0 {
+		return l.followWork()
+	}
 	var knees [2]*float64
 	for i, name := range l.Between {
 		v, ok := l.Variant(name)
@@ -111,6 +121,49 @@ func (l *rising) prepareLoad() error {
 	return nil
 }
 
+// fewSlower is how many times longer a request may work than on the host for which the peak was chosen.
+const fewSlower = 1.05
+
+// followWork lowers the peak, and lengthens the objective, where a request of the fixed variant works longer than the lab
+// says. At half the peak requests hardly wait for each other.
+func (l *rising) followWork() error {
+	v, ok := l.Variant(l.Fixed)
+	if !ok {
+		return nil
+	}
+	return l.With(v, func(one *Service) error {
+		if err := l.warmUp(one); err != nil {
+			return err
+		}
+		l.awaitQuiet()
+		before, err := l.takeState(one)
+		if err != nil {
+			return err
+		}
+		served, err := l.Drive(l.ctx, one, Demand{Rate: l.Peak / 2, For: l.For, Seed: l.out.Plan.Seed})
+		if err != nil {
+			return err
+		}
+		after, err := l.takeState(one)
+		if err != nil {
+			return err
+		}
+		if served.Sent == 0 {
+			return nil
+		}
+		works := before.cpuSeconds(after) / float64(served.Sent)
+		slower := works / l.Work.Seconds()
+		l.reportProgress("a request of %s works for %.1f ms", l.Fixed, 1e3*works)
+		if slower <= fewSlower {
+			return nil
+		}
+		l.addWarning("a request of %s works %.2f times as long as planned: the peak is that much lower, and the objective is %.0f ms instead of %.0f", l.Fixed, slower, slower*float64(l.SLO.Milliseconds()), float64(l.SLO.Milliseconds()))
+		l.Peak, l.Base, l.SLO = l.Peak/slower, l.Base/slower, time.Duration(slower*float64(l.SLO))
+		*l.out.Plan.SLOMs = float64(l.SLO.Microseconds()) / 1e3
+		return nil
+	})
+}
+
 // peakBetween returns the peak for two knees: the planned one, if it is well between
 // them.
 func (l Rising) peakBetween(first, second float64) (peak, low, high float64) {
@@ -118,7 +171,11 @@ func (l Rising) peakBetween(first, second float64) (peak, low, high float64) {
 	if l.Peak >= low && l.Peak <= high {
 		return l.Peak, low, high
 	}
-	return roundRate(max(min(l.Peak, high), low)), low, high
+	peak = max(min(l.Peak, high), low)
+	if whole := roundRate(peak); whole >= low && whole <= high {
+		peak = whole
+	}
+	return peak, low, high
 }
 
 func (l *rising) findKnee(one *Service) (*float64, error) {
@@ -183,14 +240,14 @@ func (l *rising) diagnosisDemand(one *Service) (Demand, error) {
 
 // riseDemand returns the load on a variant without the time at its rate.
 func (l *rising) riseDemand(one *Service) Demand {
-	rate := l.Peak
+	rate, slo := l.Peak, l.SLO
 	switch v := one.Variant; {
 	case v.Part > 0:
 		rate *= v.Part
 	case v.Rate > 0:
-		rate = v.Rate
+		rate, slo = v.Rate, l.planned
 	}
-	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: cmp.Or(one.Variant.SLO, l.SLO)}
+	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: cmp.Or(one.Variant.SLO, slo)}
 }
 
 func (l *rising) measureRun(one *Service, block int) (Measured, compare.Load, error) {

@@ -19,10 +19,9 @@ type Storm struct {
 	Base  time.Duration // before the storm
 	For   time.Duration
 
-	SLO    time.Duration // that the p99 must keep at the knee
-	Warm   time.Duration // longest time until a variant reaches its plateau
-	Hold   time.Duration // how long a rate must be kept to count as below the knee
-	Search bool          // search for the knee; else try a rate on either side of its expected place
+	SLO  time.Duration // that the p99 must keep at the knee
+	Warm time.Duration // longest time until a variant reaches its plateau
+	Hold time.Duration // how long a rate must be kept to count as below the knee
 
 	// Follow, if not nil, changes the size of a service when the storm had to be moved to
 	// keep its share of the knee.
@@ -79,10 +78,7 @@ func (t *storming) prepareLoad() error {
 		return nil
 	}
 	t.reportProgress("looking for the knee of %s: the highest rate at which its p99 is within %v", t.Fixed, t.SLO)
-	if t.Search {
-		return t.searchKnee(one)
-	}
-	return t.bracketKnee(one)
+	return t.searchKnee(one)
 }
 
 func (t *storming) diagnosisDemand(one *Service) (Demand, error) {
@@ -145,37 +141,6 @@ func (t *storming) loadChecks() []Check { return []Check{t.out.kneeCheck()} }
 // grows as long as the load lasts.
 const keepsUp = .95
 
-// keepsSLO reports whether a service keeps the SLO at a rate.
-func (t *storming) keepsSLO(one *Service, rate float64) (bool, error) {
-	t.awaitQuiet()
-	d, err := t.Drive(t.ctx, one, Demand{Rate: rate, For: t.Hold, Seed: t.out.Plan.Seed})
-	if err != nil {
-		return false, err
-	}
-	ok := d.Achieved >= keepsUp*d.Offered && d.P99 <= *t.out.Plan.SLOMs && d.Failed == 0
-	t.reportProgress("%s at %.0f requests/s: p99 %.1f ms, %.1f %% answered in time", one.Variant.Name, rate, d.P99, 100*d.Achieved/d.Offered)
-	return ok, nil
-}
-
-// bracketKnee checks whether the knee is where the peak's share puts it: the SLO must be kept at 5/4
-// of the peak, and need not be kept at 5/3 of it.
-func (t *storming) bracketKnee(one *Service) error {
-	low, high := t.Peak/Share[1], t.Peak/Share[0]
-	p := &t.out.Plan
-	for _, rate := range []float64{low, high} {
-		ok, err := t.keepsSLO(one, rate)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			p.KneeHigh = &rate
-			break
-		}
-		p.KneeLow = &rate
-	}
-	return nil
-}
-
 // searchKnee finds the knee and moves the peak to its share of the knee.
 func (t *storming) searchKnee(one *Service) error {
 	p := &t.out.Plan
@@ -234,23 +199,11 @@ func (t *storming) followStorm(one *Service) error {
 func (o *Outcome) kneeCheck() Check {
 	c := Check{Name: "peak ÷ knee of the fixed variant", Unit: "1", Asked: fmt.Sprintf("%.1f–%.1f", Share[0], Share[1])}
 	p := o.Plan
-	share := func(knee *float64) *float64 {
-		if knee == nil {
-			return nil
-		}
-		v := *p.Peak / *knee
-		return &v
-	}
-	c.Got, c.Low, c.High = share(p.Knee), share(p.KneeHigh), share(p.KneeLow)
-	switch {
-	case c.Got != nil:
-		c.OK = *c.Got >= Share[0]-.005 && *c.Got <= Share[1]+.005
-	case c.Low != nil && c.High != nil:
-		c.OK = true
-	case c.High != nil:
-		c.Why = "the knee is higher: the storm is a smaller part of what the fixed variant can do"
-	default:
-		c.Why = "the knee is lower: the storm is a larger part of what the fixed variant can do"
+	if p.Knee == nil {
+		c.Why = "the knee is not known"
+	} else {
+		share := *p.Peak / *p.Knee
+		c.Got, c.OK = &share, share >= Share[0]-.005 && share <= Share[1]+.005
 	}
 	c.Told = true
 	return c

@@ -44,7 +44,8 @@ type Diagnosis struct {
 	Loads      []Load    `json:"loads"`            // what load generators measured from outside
 	Routes     []Route   `json:"routes,omitempty"` // those first that lost most to slow requests; left out where requests have no routes
 	RoutesLeft int       `json:"routes_left_out,omitempty"`
-	Ledger     []Entry   `json:"ledger"` // in order of slow_ms; sums to slow_total_ms
+	Busiest    *Busiest  `json:"busiest_route,omitempty"` // left out where a cause is found, where requests have no routes, or where little of them was observed
+	Ledger     []Entry   `json:"ledger"`                  // in order of slow_ms; sums to slow_total_ms
 	// Collectors are those of the processes that were watched; left out where none was.
 	Collectors []Collector  `json:"collectors,omitempty"`
 	Through    *RequestPath `json:"through,omitempty"` // left out where no requests were followed through a pool of workers

@@ -61,6 +61,9 @@ func diagnoseWindow(ctx context.Context, read *evidence.Bundle, opt Options) (*D
 	d.Host = r.listHostFigures()
 	d.Given = r.listGivenFigures()
 	d.Routes, d.RoutesLeft = r.summarizeRoutes()
+	if d.Outcome != Found {
+		d.Busiest = r.findBusiest()
+	}
 	d.Collectors = r.summarizeCollectors()
 	d.Through = r.traceWorkerPool()
 	d.kept = &kept{incident: i, threads: r.summarizeThreads()}

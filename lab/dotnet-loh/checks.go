@@ -16,7 +16,7 @@ func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 	all = append(all, collectionChecks(o)...)
 	all = append(all, slowChecks(o)...)
 	all = append(all, predictionChecks(o)...)
-	slots, handler := "Slot", "PublicApi.ClientCache(HttpContext) handles, and in no others"
+	slots, handler := "Slot", "only requests handled by Tracker!PublicApi.ClientCache(HttpContext) allocate large objects"
 	if !isCore31(o) { // from .NET 5 on a set's slots have this name, and the compiler may inline the handler into its caller, which leaves no frame of it
 		slots, handler = "Entry[System.Int32][]", "large objects are allocated in requests that|in requests that Tracker!StandardCaches.Compute(int) handles"
 	}
@@ -25,8 +25,8 @@ func outcomeChecks(o *lab.Outcome) (all []lab.Check) {
 		says           []string
 	}{
 		{"sick", churn, []string{"System.Byte[]", "System.Int32[]", slots, "StandardCaches.Compute", "BufferedAnswers", handler}},
-		{"induced", induced, []string{"CollectingObserver.RequestGC", "PrivateBytesMonitor", "memory of the process when one was asked for", "(GCHeapHardLimit)",
-			"60 % of that, the usual limit of who watches the private bytes", "memory of the host that was free at that time"}},
+		{"induced", induced, []string{"CollectingObserver.RequestGC", "PrivateBytesMonitor", "memory of the process when a collection was requested", "(GCHeapHardLimit)",
+			"60 % of that, the usual limit of libraries that watch private bytes", "memory of the host that was free at that time"}},
 	} {
 		for _, text := range s.says {
 			all = append(all, checkSays(o, s.variant, s.cause, text))

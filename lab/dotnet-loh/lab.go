@@ -40,6 +40,9 @@ const rate = 80
 // usual is less than that, in requests/s: the process's private memory depends on it and must stay between two limits.
 const usual = 50
 
+// work is the CPU time of a request of the fixed service where rate and slo were chosen (README.md: 0.58 CPUs at that rate).
+const work = 7500 * time.Microsecond
+
 // slo is the latency objective: twice the 99th percentile of the fixed service.
 const slo = 60 * time.Millisecond
 
@@ -67,7 +70,7 @@ func curedArgs(options ...string) []string {
 }
 
 func steadyLoad(d time.Duration) lab.Load {
-	return lab.Rising{Base: rate, Peak: rate, Warm: 5 * time.Second, Before: 2 * time.Second, For: d, SLO: slo, Patience: 5 * time.Second}
+	return lab.Rising{Base: rate, Peak: rate, Warm: 5 * time.Second, Before: 2 * time.Second, For: d, SLO: slo, Patience: 5 * time.Second, Work: work}
 }
 
 // project is the service, with the collections that fix it.

@@ -81,7 +81,7 @@ var Lab = lab.Lab{
 	Path:    "/v1/feed",
 	Full: lab.Sizes{Blocks: 8, Record: 12 * time.Second, Patience: 5 * time.Minute,
 		Load: lab.Storm{Peak: peak, Spike: 20, Base: 2 * time.Second, For: 10 * time.Second, Follow: followStorm,
-			SLO: 100 * time.Millisecond, Warm: 40 * time.Second, Hold: 5 * time.Second, Search: true}},
+			SLO: 100 * time.Millisecond, Warm: 40 * time.Second, Hold: 5 * time.Second}},
 	Quick: lab.Sizes{Blocks: 7, Record: 5 * time.Second, Patience: 20 * time.Second,
 		Load: lab.Storm{Peak: peak, Spike: 20, Base: 500 * time.Millisecond, For: 2500 * time.Millisecond, Follow: followStorm,
 			SLO: 100 * time.Millisecond, Warm: 15 * time.Second, Hold: 2500 * time.Millisecond}},

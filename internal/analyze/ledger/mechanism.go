@@ -130,6 +130,7 @@ var held = [evidence.NumHolders]Mechanism{
 	evidence.HeldByRuntime:    BackgroundCPU,
 	evidence.HeldByStop:       StopTheWorld,
 	evidence.HeldByNobody:     Wakeup,
+	evidence.HeldByOthers:     HostCPU,
 }
 
 // states maps states to mechanisms, except Runnable, LockWait and PoolWait, which depend on their holder. A state that

@@ -43,7 +43,7 @@ type amplified struct{ ns, low, high int64 }
 
 // runReplay runs the model where it is allowed.
 func (l *Ledger) runReplay() {
-	reach, typical := l.stops.hi-l.stops.lo, l.stops.medianPause()
+	reach, typical := l.stops.hi-l.stops.lo, l.stops.typicalPause()
 	switch {
 	case typical == 0:
 		l.Replay.Why = "no pauses are known at the time of the requests"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // runQueue estimates how much of the time in which requests were not seen they waited for a processor. The kernel counts
@@ -125,6 +126,71 @@ func (r *runQueue) splitRunning(at, dur, running int64) (behind, others int64) {
 	}
 	behind = int64(ready * own / waits)
 	return behind, int64(ready) - behind
+}
+
+// splitWoken returns parts (ns of [at, at+dur), of which the world ran for the part runs) with ready time taken out of time
+// that looks show as waits for the network: the kernel wakes a thread when its answer is there, and until the thread runs,
+// a look finds it where it waited. Ready is the time that parts seen running (ns) are known to have waited for a processor.
+// The rest of the threads' ready time was that of woken threads. Holders of a pool's threads share in both.
+func (r *runQueue) splitWoken(parts []share, at, dur int64, runs, running float64, ready int64) []share {
+	if r == nil {
+		return parts
+	}
+	woken, waiting := r.mostReady(at, dur)-float64(ready), 0.
+	for i := range parts {
+		switch x := &parts[i]; {
+		case x.mechanism == HostCPU:
+			woken -= x.part * runs
+		case x.mechanism == Dependency && x.Kind == evidence.NetWait:
+			waiting += x.part * runs
+		}
+	}
+	ofWaiting, ofRunning := 0., 0.
+	if waiting > 0 {
+		ofWaiting = min(1, max(0, woken)/waiting)
+	}
+	if running > 0 {
+		ofRunning = min(1, float64(ready)/running)
+	}
+	if ofWaiting == 0 && ofRunning == 0 {
+		return parts
+	}
+	own := int64(1e6 * r.ownShare(at, dur))
+	var split []share
+	for _, x := range parts {
+		part := 0.
+		switch {
+		case x.mechanism == Dependency && x.Kind == evidence.NetWait, x.mechanism == PoolThread && x.HolderKind == evidence.NetWait:
+			part = ofWaiting * x.part
+		case x.mechanism == PoolThread && x.HolderKind == evidence.Running:
+			part = ofRunning * x.part
+		}
+		if x.part -= part; x.part > 0 {
+			split = append(split, x)
+		}
+		if part == 0 {
+			continue
+		}
+		x.part = part
+		if x.mechanism == PoolThread {
+			x.HolderKind, x.HolderCause = evidence.Runnable, 0
+			x.Held = evidence.Shares{evidence.HeldByRequests: own, evidence.HeldByOthers: 1e6 - own}
+		} else {
+			x.mechanism, x.Segment = HostCPU, evidence.Segment{Kind: evidence.Runnable, Stack: x.Stack}
+		}
+		split = append(split, x)
+	}
+	return split
+}
+
+// mostReady returns how long (ns) the threads that serve a request can have waited for a processor within [at, at+dur), by
+// the kernel's account; 0 where ready time was not counted.
+func (r *runQueue) mostReady(at, dur int64) (ns float64) {
+	i, _ := slices.BinarySearchFunc(r.cells, at, func(c readyCell, t int64) int { return cmp.Compare(c.to, t) })
+	for ; i < len(r.cells) && r.cells[i].from < at+dur; i++ {
+		ns += r.cells[i].waits * float64(min(r.cells[i].to, at+dur)-max(r.cells[i].from, at))
+	}
+	return ns
 }
 
 // mostWait returns how long (ns) a request can have waited for a processor within [at, at+dur); all of it where ready time

@@ -120,3 +120,55 @@ func TestReadyLooks(t *testing.T) {
 		t.Errorf("own work %.1f s of 20, behind others %.1f, behind its own threads %.1f", seconds(Own), seconds(HostCPU), seconds(RequestsCPU))
 	}
 }
+
+// A thread that was woken and has no CPU yet looks as if it still waited for its answer: as much of the time in calls is
+// ready time as the kernel counted beyond what threads seen running had of it. The holders of a pool's threads share in it.
+func TestReadyWoken(t *testing.T) {
+	const s = int64(1e9)
+	waits := func(m Mechanism, kind, holder evidence.Kind, part float64) share {
+		return share{mechanism: m, Segment: evidence.Segment{Kind: kind, HolderKind: holder, HolderCause: 7}, part: part * float64(s)}
+	}
+	for _, test := range []struct {
+		name           string
+		waits          float64 // ready time of the threads that serve a request, of all its time
+		ready          float64 // of that, of threads seen running
+		calls, onCPU   float64 // of the request's own time: in calls, waiting for a CPU
+		behind, byHost float64 // of its wait for a thread whose holder called: behind own threads, and behind others
+	}{
+		{"no thread was ready", 0, 0, .4, 0, 0, 0},
+		{"as long as the calls", .4, 0, 0, .4, .3, .1},
+		{"half as long", .2, 0, .2, .2, .15, .05},
+		{"all of it by threads that run", .2, .2, .4, 0, 0, 0},
+		{"longer than the calls", .9, 0, 0, .4, .3, .1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := &runQueue{cells: []readyCell{{from: 0, to: s, waits: test.waits, own: .75}}}
+			parts := []share{waits(Own, evidence.Running, 0, .2), waits(Dependency, evidence.NetWait, 0, .4), waits(PoolThread, evidence.ThreadWait, evidence.NetWait, .4)}
+			var calls, onCPU, sum float64
+			var roots Charges
+			for _, x := range r.splitWoken(parts, 0, s, 1, .2*float64(s), int64(test.ready*float64(s))) {
+				sum += x.part / float64(s)
+				switch x.mechanism {
+				case Dependency:
+					calls += x.part / float64(s)
+				case HostCPU:
+					onCPU += x.part / float64(s)
+				case PoolThread:
+					only := Charges{PoolThread: int64(x.part)}
+					rooted := Rooted(&x.Segment, &only)
+					roots.Add(&rooted)
+				}
+			}
+			near := func(got, want float64) bool { return math.Abs(got-want) < 1e-3 }
+			if !near(calls, test.calls) || !near(onCPU, test.onCPU) || !near(sum, 1) {
+				t.Errorf("calls %.3f, waiting for a CPU %.3f, in all %.3f", calls, onCPU, sum)
+			}
+			if !near(float64(roots[RequestsCPU])/float64(s), test.behind) || !near(float64(roots[HostCPU])/float64(s), test.byHost) {
+				t.Errorf("holders: behind own threads %d, behind others %d", roots[RequestsCPU], roots[HostCPU])
+			}
+		})
+	}
+	if parts := []share{waits(Dependency, evidence.NetWait, 0, 1)}; len((*runQueue)(nil).splitWoken(parts, 0, s, 1, 0, 0)) != 1 {
+		t.Error("not counted, and changed")
+	}
+}

@@ -214,17 +214,23 @@ func (s *stops) stoppedExtremes(from, to int64) (least, most int64) {
 // mostPauses is how many pauses within reach of one request are considered one by one.
 const mostPauses = 4096
 
-// medianPause returns the median length of a pause, ns.
-func (s *stops) medianPause() int64 {
+// typicalPause returns the length (ns) of the pause in which half of the stopped time is reached, shorter ones first: many
+// short stops, such as those that a look at all threads takes, do not hide the long ones.
+func (s *stops) typicalPause() int64 {
 	lengths := make([]int64, len(s.pauses))
+	var all int64
 	for i, p := range s.pauses {
 		lengths[i] = p.to - p.from
+		all += lengths[i]
 	}
 	slices.Sort(lengths)
-	if len(lengths) == 0 {
-		return 0
+	var sum int64
+	for _, ns := range lengths {
+		if sum += ns; 2*sum >= all {
+			return ns
+		}
 	}
-	return lengths[len(lengths)/2]
+	return 0
 }
 
 // placedTime is a part of a request's time, what of it was charged to pauses, and whether it had no state.

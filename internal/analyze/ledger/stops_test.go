@@ -272,3 +272,23 @@ func TestAPauseInAWaitOfUnknownPlace(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// Looks at all threads stop the world for a moment each; the collector's pauses are what clocks must be exact for.
+func TestTypicalPause(t *testing.T) {
+	s := stops{}
+	if got := s.typicalPause(); got != 0 {
+		t.Errorf("without pauses: %d", got)
+	}
+	for i := range int64(100) {
+		s.pauses = append(s.pauses, pause{from: i * 100 * ms, to: i*100*ms + 2*ms})
+	}
+	if got := s.typicalPause(); got != 2*ms {
+		t.Errorf("short ones alone: %d", got)
+	}
+	for i := range int64(20) {
+		s.pauses = append(s.pauses, pause{from: i*500*ms + 10*ms, to: i*500*ms + 50*ms})
+	}
+	if got := s.typicalPause(); got != 40*ms {
+		t.Errorf("twenty of 40 ms among a hundred of 2 ms: %d", got)
+	}
+}

@@ -241,7 +241,7 @@ func (w *walker) chargeThreads(f *freeTime) {
 		behind = int64(w.l.ready.ownShare(f.at, s.Dur) * float64(waits))
 		others = waits - behind
 	}
-	for _, x := range parts {
+	for _, x := range w.l.ready.splitWoken(parts, f.at, s.Dur, runs, seen, behind+others) {
 		part := x.Segment
 		part.Dur = min(int64(x.part*runs), s.Dur-f.stopped)
 		if part.Dur <= 0 {

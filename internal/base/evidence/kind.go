@@ -94,10 +94,11 @@ const (
 	HeldByRuntime                  // the runtime's own goroutines: sweeper, scavenger, finalizers, tracer
 	HeldByStop                     // the world was stopped
 	HeldByNobody                   // a processor was idle: the time to wake a thread, or a host that does not run it
+	HeldByOthers                   // other programs of the host
 	NumHolders
 )
 
-var holderNames = [NumHolders]string{"collector", "idle mark", "requests", "background", "runtime", "stop-the-world", "nobody"}
+var holderNames = [NumHolders]string{"collector", "idle mark", "requests", "background", "runtime", "stop-the-world", "nobody", "others"}
 
 func (h Holder) String() string {
 	if h < NumHolders {

@@ -88,6 +88,18 @@ func readCrowd(c *Case) (none crowd) {
 	return crowd{x}
 }
 
+// CalledProcessors returns how many CPUs the programs of this host use, on average, that requests call; 0 where none is
+// known.
+func (c *Case) CalledProcessors() (cpus float64) {
+	w := c.ledgerWindow()
+	for address := range c.underWay() {
+		if a, known := metrics.AnswererAt(c.Bundle, addressIn(c.Bundle.Names.Text(address)), w); known {
+			cpus += a.Ran
+		}
+	}
+	return cpus
+}
+
 // Lacks returns the part of the time of calls to a program of this host in which that program was
 // ready and did not run; 0 if that is not known.
 func (x *Crowding) Lacks(called evidence.NameID) float64 {

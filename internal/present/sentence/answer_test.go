@@ -75,3 +75,20 @@ func TestTitleAndCost(t *testing.T) {
 		}
 	}
 }
+
+// Where no cause stands out and no objective is set, the report says where most time of all requests goes.
+func TestBusiestRouteIsTold(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	d := &diagnose.Diagnosis{Outcome: diagnose.NothingFound, Requests: &diagnose.Requests{Count: 1000, LedgerCount: 1000, Slow: 660, SlowRule: "3x_route_floor",
+		SlowThresholdMs: num(1.2), P50Ms: num(1.5), P99Ms: num(4), P999Ms: num(6)},
+		Busiest: &diagnose.Busiest{Route: "GET /rates", Share: num(.85), P50Ms: num(26.6), Parts: []diagnose.Portion{
+			{Title: "waiting for a dependency", Detail: "10.0.0.7:5432", Share: num(.6)}, {Title: "own work", Share: num(.3)}}}}
+	const want = "Of all requests' time 85 % is in GET /rates (p50 26.6 ms): waiting for a dependency: 10.0.0.7:5432 60 %, own work 30 %. Whether that is too long, only an objective tells"
+	if said := Nothing(d, nil, nil); !strings.Contains(said, want) {
+		t.Errorf("%q", said)
+	}
+	d.Busiest.Parts = nil
+	if said := Nothing(d, nil, nil); strings.Contains(said, "Of all requests' time") {
+		t.Errorf("nothing is known of it: %q", said)
+	}
+}

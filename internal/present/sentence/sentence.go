@@ -132,10 +132,10 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			}
 			s = append(s, some+".")
 			if d.Outcome == diagnose.NothingFound && (usuallyLong(r) || longTail(r) || manySlow(r)) {
-				s = append(s, askForObjective)
+				s = append(s, describeBusiest(d.Busiest)+askForObjective)
 			}
 		case d.Outcome == diagnose.NothingFound && usuallyLong(r):
-			s = append(s, strings.Join(Quantiles(r), ", ")+" of "+units.Plural(r.Count, "request")+", none much longer than others of its route.", askForObjective)
+			s = append(s, strings.Join(Quantiles(r), ", ")+" of "+units.Plural(r.Count, "request")+", none much longer than others of its route.", describeBusiest(d.Busiest)+askForObjective)
 		case d.Outcome == diagnose.NotJudged && r.Count < ledger.MinRequests:
 		case r.SlowThresholdMs != nil:
 			none := "No request took longer than " + units.Ms(*r.SlowThresholdMs)
@@ -217,6 +217,27 @@ func Streams(d *diagnose.Diagnosis) string {
 
 // askForObjective is the advice where all requests take equally long.
 const askForObjective = "Whether that is too long, only an objective tells: set --slo."
+
+// describeBusiest returns a sentence, and a space, that says where most time of all requests went and what it was; "" where
+// that is not known.
+func describeBusiest(b *diagnose.Busiest) string {
+	if b == nil || b.Share == nil || len(b.Parts) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, p := range b.Parts {
+		what := p.Title
+		if p.Detail != "" {
+			what += ": " + p.Detail
+		}
+		parts = append(parts, what+" "+units.Percent(*p.Share))
+	}
+	took := ""
+	if b.P50Ms != nil {
+		took = " (p50 " + units.Ms(*b.P50Ms) + ")"
+	}
+	return fmt.Sprintf("Of all requests' time %s is in %s%s: %s. ", units.Percent(*b.Share), b.Route, took, strings.Join(parts, ", "))
+}
 
 // formatHostFigures lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
 func formatHostFigures(all []diagnose.Evidence) string {

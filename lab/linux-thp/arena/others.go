@@ -58,7 +58,7 @@ func newJournal(dir string) (func(http.ResponseWriter, *http.Request) error, err
 // broadcast: the kernel hands each packet to one after the other, on the way out of the call that
 // sent it.
 func newBroadcast() (func(http.ResponseWriter, *http.Request) error, error) {
-	const listeners, packets = 48, 300
+	const listeners, packets = 144, 200
 	to := &net.UDPAddr{IP: net.IPv4(127, 255, 255, 255)}
 	shared := net.ListenConfig{Control: shareAddress}
 	for i := 0; i < listeners; i++ {

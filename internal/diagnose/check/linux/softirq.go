@@ -158,6 +158,7 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 	v.Rule, v.Work = check.Matters, part
 	v.Title = fmt.Sprintf("The CPUs are busy with softirq, %s: %s of slow time.", irqWork(k), units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
+	v.Explains = func(p *ledger.Place) bool { return p.Mechanism == ledger.Kernel && 2*part >= 1 } // most of a call is softirq
 	v.Prediction = append(v.Prediction, c.PredictP99(lost))
 	v.Evidence = append(v.Evidence, softirq.stackEvidence(c, k)...)
 	v.Fix = fewerPackets(k)

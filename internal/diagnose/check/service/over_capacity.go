@@ -29,7 +29,7 @@ What helps: fewer requests (callers that cache, a rate limit at the entrance), c
 ones (a CPU profile shows where), more CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work; without requests, %v goroutines ready for each P on average of %v lines of schedtrace",
 		check.SomeSlow, check.SlowShare, check.Material, saturated, manyReady, fewLooks),
-	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, mostBeside, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
+	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, mostBeside, check.FarLonger, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NearlyFull, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
@@ -177,15 +177,24 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
 		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", check.From(l.Source)))
-	if where, beside := c.RanWhileSlow(); len(where) > 0 && beside >= mostBeside.Value {
-		v.Weigh(beside, mostBeside)
-		v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, most of it in %s: %s of slow time.", where[0].Name(), units.Percent(share))
-		v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of CPU time during slow requests that serves no request", beside, "1", where[0].Origin))
-		addBackground(&v, c, where)
-		return v, true
+	if !nameBackground(c, &v, share) {
+		addLoadFixes(c, &v, busy*float64(l.Unread.CPUs))
 	}
-	addLoadFixes(c, &v, busy*float64(l.Unread.CPUs))
 	return v, true
+}
+
+// nameBackground names the service's background work as what keeps the CPUs busy while requests are slow, with what helps, and
+// returns true, if most of the CPU time then serves no request. Share is the part of slow time that waits for these CPUs.
+func nameBackground(c *check.Case, v *check.Verdict, share float64) bool {
+	where, beside := c.RanWhileSlow()
+	if len(where) == 0 || beside < mostBeside.Value {
+		return false
+	}
+	v.Weigh(beside, mostBeside)
+	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, most of it in %s: %s of slow time.", where[0].Name(), units.Percent(share))
+	v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of CPU time during slow requests that serves no request", beside, "1", where[0].Origin))
+	addBackground(v, c, where)
+	return true
 }
 
 // ownPart returns the part of the CPU time in which the program itself ran, not the collector; 1

@@ -44,7 +44,7 @@ What helps: a larger pool, if the dependency can handle more; holding for less t
 rejecting excess requests at the entrance instead of queueing them inside.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for the pool, with a p99 of %v unless --slo is given; or a gauge that shows it full with requests waiting, at one reading at least %v and as many as it has places, or as many goroutines that wait for it at one look; or a log line of its library about a request that gave up, or of a server that has no place left, or %v of whose workers are blocked at once",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longQueue, fewBlocked),
-	Thresholds: []check.Threshold{again, alsoWaited, atOnce, comfortable, fewBlocked, fewReadings, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
+	Thresholds: []check.Threshold{again, alsoWaited, atOnce, comfortable, fewBlocked, fewReadings, full, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
 		tellers, twiceReached, check.FarLonger, check.Material, check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -211,6 +211,12 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	}
 	names := waitedFor(c, wait)
 	name, what := c.Bundle.Names.Text(names[0].id), c.Bundle.Names.Wait(names[0].id)
+	if x, known := sampledLoadOf(c); known && l.Sampled && what.Kind == evidence.PoolThread && 2*x.onCPU >= 1 && x.isSaturated(c) {
+		v.Evidence = append(v.Evidence, chain...)
+		v.Rule = check.Explained
+		v.Summary += fmt.Sprintf(", whose threads run or wait for a CPU: more of them would wait for the same CPUs (%s)", OverCapacity.ID)
+		return v
+	}
 	own := what.Kind == evidence.GoroutineLimit
 	busy := workersOf(c, what)
 	v.Rule = check.Matters

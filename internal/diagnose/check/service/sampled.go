@@ -13,59 +13,104 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// judgeSampled judges by thread samples, which do not tell a thread that runs from one that is
-// ready: of n requests that seem to run on fewer CPUs, the rest waits for its turn. A thread in
-// native code without a known wait counts as running; requests that wait for a pool thread wait
-// for those.
-func judgeSampled(c *check.Case) check.Verdict {
+// sampledLoad is the load on the CPUs by thread samples, which do not tell a thread that runs from one that is ready: of n
+// requests that seem to run on fewer CPUs, the rest waits for its turn. A thread in native code without a known wait
+// counts as running; requests that wait for a pool thread wait for those.
+type sampledLoad struct {
+	cores, used float64 // CPUs of the process; CPUs that its requests' work keeps busy, without the collector
+	origin      evidence.Origin
+	when        string  // of used: "" on average, else a clause
+	running     float64 // requests that run by the samples, at once
+	waited      float64 // of the time seen running, the part that waited for a CPU
+	onCPU       float64 // of the waits for a thread, the part in which threads ran or waited for a CPU
+	outside     float64 // of the unobserved time, the part that waits for CPUs
+	share       float64 // of slow time that waits for CPUs
+	threads     check.Behind
+}
+
+// sampledLoadOf returns false where how busy the CPUs were is not known.
+func sampledLoadOf(c *check.Case) (x sampledLoad, known bool) {
 	l := c.Ledger
-	used, origin, known := c.OwnProcessors()
-	cores := cpuCount(c)
-	if !known || cores == 0 || l.To <= l.From {
-		return check.Verdict{Rule: check.NotRecorded, Summary: "how busy the CPUs were was not recorded", Needs: []check.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
+	x.used, x.origin, known = c.OwnProcessors()
+	x.cores = cpuCount(c)
+	if !known || x.cores == 0 || l.To <= l.From {
+		return x, false
 	}
 	var running int64
 	for _, row := range l.Rows {
 		ch := l.Of(row)
 		running += ch[ledger.Own] + ch[ledger.Unexplained]
 	}
-	at := float64(running) / float64(l.To-l.From) // at once
-	waited := 0.
-	if at > used {
-		waited = 1 - used/at
+	x.running = float64(running) / float64(l.To-l.From)
+	if x.running > x.used {
+		x.waited = 1 - x.used/x.running
 	}
-	outside := queuedOutside(c)
-	if used >= full.Value*cores && !c.HasRequestStates() {
-		outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
+	if then, from, seen := c.OwnWhileSlow(); seen && then*x.cores > x.used { // before and after the load CPUs are free
+		x.used, x.origin, x.when = then*x.cores, from, " while requests are slow"
 	}
-	share := waited*c.Share(ledger.Own, ledger.Unexplained) + c.Share(ledger.PoolThread, ledger.RequestsCPU) + outside*c.Share(ledger.Unobserved)
-	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)}
-	v.Weigh(used/cores, saturated)
-	v.Weigh(share, check.Material)
+	if called := c.CalledProcessors(); called > 0 && x.used < x.cores { // programs of this host work for its requests, too
+		x.used = min(x.cores, x.used+called)
+		x.when += ", with the programs of this host that they call"
+	}
+	x.outside = queuedOutside(c)
+	if x.used >= full.Value*x.cores && !c.HasRequestStates() {
+		x.outside = 1 // what full CPUs leave unseen waits for them: in the runtime's own queue, or before the service began
+	}
+	x.threads, x.onCPU = c.BehindFor(ledger.PoolThread), 1
+	if x.threads.Total > 0 {
+		x.onCPU = float64(x.threads.Roots[ledger.PoolThread]+x.threads.Roots[ledger.RequestsCPU]) / float64(x.threads.Total)
+	}
+	x.share = x.waited*c.Share(ledger.Own, ledger.Unexplained) + x.onCPU*c.Share(ledger.PoolThread) + c.Share(ledger.RequestsCPU) + x.outside*c.Share(ledger.Unobserved)
+	return x, true
+}
+
+// isSaturated reports whether the service's own work fills its CPUs, and slow requests wait for them.
+func (x *sampledLoad) isSaturated(c *check.Case) bool {
+	return x.used >= saturated.Value*x.cores && x.share >= check.Material.Value && c.Slow()
+}
+
+// waitOf returns how long (ns) a request waited for a CPU, where these are its charges.
+func (x *sampledLoad) waitOf(ch *ledger.Charges) int64 {
+	return int64(x.waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])+x.onCPU*float64(ch[ledger.PoolThread])+x.outside*float64(ch[ledger.Unobserved])) + ch[ledger.RequestsCPU]
+}
+
+func judgeSampled(c *check.Case) check.Verdict {
+	l := c.Ledger
+	x, known := sampledLoadOf(c)
+	if !known {
+		return check.Verdict{Rule: check.NotRecorded, Summary: "how busy the CPUs were was not recorded", Needs: []check.Need{{What: "the process's CPU time at the same time", Command: "unstall record PID"}}}
+	}
+	busy := x.used / x.cores
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the service keeps %s of %.0f CPUs busy%s", units.Percent(busy), x.cores, x.when)}
+	v.Weigh(busy, saturated)
+	v.Weigh(x.share, check.Material)
 	v.Evidence = append(v.Evidence,
-		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC, of %.0f", cores), used, "CPUs", origin),
-		c.Figure("requests.running_mean", "requests running or runnable, on average", at, "1", check.From(l.StatesFrom())))
-	if out := poolQueueWaitOf(c); used >= saturated.Value*cores && (share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
+		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC%s, of %.0f", x.when, x.cores), x.used, "CPUs", x.origin),
+		c.Figure("requests.running_mean", "requests running or runnable, on average", x.running, "1", check.From(l.StatesFrom())))
+	if out := poolQueueWaitOf(c); x.used >= saturated.Value*x.cores && (x.share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
 		v.Rule = check.OutOfSight
-		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(used/cores), units.Time(float64(out.meanWait(metrics.Whole))))
+		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(busy), units.Time(float64(out.meanWait(metrics.Whole))))
 		v.Evidence = append(v.Evidence, out.waitFigure(c, ", on average", metrics.Whole))
-		v.Weight = used / cores
-		addLoadFixes(c, &v, used)
+		v.Weight = busy
+		addLoadFixes(c, &v, x.used)
 		return v
 	}
-	if used < saturated.Value*cores || share < check.Material.Value || !c.Slow() {
+	if !x.isSaturated(c) {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy.", units.Percent(used/cores))
+	v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy%s.", units.Percent(busy), x.when)
+	low := l.Charges[ledger.RequestsCPU] + x.threads.Roots[ledger.RequestsCPU] // the kernel counted this
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
 		ch := l.Of(row)
-		per[n] = int64(waited*float64(ch[ledger.Own]+ch[ledger.Unexplained])) + ch[ledger.PoolThread] + ch[ledger.RequestsCPU] + int64(outside*float64(ch[ledger.Unobserved]))
+		per[n] = x.waitOf(&ch)
 		sum += per[n]
 	}
-	v.Saves = c.Save(per, 0, sum)
-	addLoadFixes(c, &v, used)
+	v.Saves = c.Save(per, min(low, sum), sum)
+	if !nameBackground(c, &v, x.share) {
+		addLoadFixes(c, &v, x.used)
+	}
 	return v
 }
 

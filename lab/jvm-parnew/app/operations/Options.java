@@ -14,7 +14,7 @@ final class Options {
     int details = 24;
 
     /** How long answers are kept for the journal, ms. */
-    int journal = 600;
+    int journal = 1200;
 
     /** Memory is used again instead of left to the collector. */
     boolean reuse;
