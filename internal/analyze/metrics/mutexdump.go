@@ -13,6 +13,7 @@ type MutexQueue struct {
 	Address int64    // of the mutex; 0: unknown, so that the queue is by place
 	Waiting int      // goroutines
 	All     bool     // the dumps show no other goroutines
+	Shown   int      // goroutines that the dumps show
 	Longest int64    // ns that the first of them has waited, in whole minutes; 0: less than one
 	Untimed bool     // it comes from a profile, which does not tell how long they have waited
 	At      []string // functions that lock the mutex, most waiting first
@@ -87,7 +88,7 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	keys := make(map[evidence.Origin]mutexKey)
 	for k, q := range queues {
 		q.At = sortedByCount(lockers[k])
-		q.All = q.Waiting == total
+		q.All, q.Shown = q.Waiting == total, total
 		keys[q.Origin] = k
 		out = append(out, *q)
 	}

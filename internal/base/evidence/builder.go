@@ -152,6 +152,11 @@ func (p *Builder) Fact(f Fact) {
 	p.bundle.Facts = append(p.bundle.Facts, f)
 }
 
+// FactAt adds a fact that a line of the artifact tells, 0 if it is no single line.
+func (p *Builder) FactAt(subject SubjectID, key, value string, number float64, line int64) {
+	p.Fact(Fact{Subject: subject, Key: key, Value: value, Number: number, Origin: p.Origin(line)})
+}
+
 // Cover adds the coverage of something that was watched; its Clock and an empty Origin are filled in.
 func (p *Builder) Cover(c Coverage) {
 	c.Clock = p.clock

@@ -416,6 +416,15 @@ const (
 	KernelSaidHungDisk = "hung-task-disk" // they wait for a disk otherwise
 )
 
+// Phases of a request, as its client tells them.
+const (
+	PhaseLookup    = "looking up the name"
+	PhaseConnect   = "connecting"
+	PhaseHandshake = "the TLS handshake"
+	PhaseAnswer    = "waiting for the answer"
+	PhaseTransfer  = "transferring the answer"
+)
+
 // What a function of a [FactWallProfile] does.
 const (
 	WallNetwork = "waits for the network"
@@ -430,6 +439,14 @@ const (
 	FactPlaces                 = "places.limit"                     // how many there are
 	FactCallsUnanswered        = "calls.unanswered"                 // calls that got no answer within the time they may take
 	FactCallsUnansweredDense   = "calls.unanswered.dense"           // of these, within one minute, at most
+	FactPhaseMost              = "request.phase.longest"            // ns of the longest phase of a request, by its client; Value is the phase (PhaseLookup, …)
+	FactPhaseOf                = "request.phase.of"                 // ns of the whole of that request
+	FactTasksAwaitFiles        = "tasks.awaitFileServer"            // tasks that wait in the kernel for the answer of a file server (NFS), at one look; Value is the call
+	FactOpsStuck               = "operations.stuck"                 // operations that a storage has not done for so long that it tells of them
+	FactOpsStuckMost           = "operations.stuck.longest"         // ns for which the oldest of them has waited, at least
+	FactOwnLong                = "requests.ownWork"                 // requests of a second and more whose server tells that most of their time was its own work; Value is what it did
+	FactOwnLongMost            = "requests.ownWork.longest"         // ns of the longest of them
+	FactOwnLongPart            = "requests.ownWork.part"            // part of the time of all of them
 	FactConnectingMost         = "connecting.longest"               // ns for which a pool with free places has been making a connection, at most; Value is the kind of pool
 	FactSlowAwait              = "slowLog.awaitNetwork"             // requests that a server found to take too long in a call that waits for the network, at the place where most were; Value is where
 	FactSlowSeen               = "slowLog.seen"                     // requests that it found to take too long, with the place where they were

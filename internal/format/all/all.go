@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/clrstack"
 	"github.com/unstall/unstall/internal/format/container"
 	"github.com/unstall/unstall/internal/format/containerstats"
+	"github.com/unstall/unstall/internal/format/curltimings"
 	"github.com/unstall/unstall/internal/format/databaseactivity"
 	"github.com/unstall/unstall/internal/format/databaselog"
 	"github.com/unstall/unstall/internal/format/dotnetcounters"
@@ -74,6 +75,7 @@ import (
 	"github.com/unstall/unstall/internal/format/tickprofile"
 	"github.com/unstall/unstall/internal/format/uwsgi"
 	"github.com/unstall/unstall/internal/format/vthreads"
+	"github.com/unstall/unstall/internal/format/waitqueues"
 )
 
 // Formats are in the order in which they are asked; the order matters only among formats that
@@ -155,6 +157,8 @@ var Formats = []format.Format{
 	fio.Format,
 	bpfhistogram.Format,
 	kafkagroups.Format,
+	waitqueues.Format,
+	curltimings.Format,
 	strace.Format,
 	jfrtext.Format,
 	nodegc.Format,

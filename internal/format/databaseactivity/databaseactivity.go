@@ -4,6 +4,7 @@
 //	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart)
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
 //	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, the latest deadlock
+//	pg_stat_statements          statements by what they took in all, any choice of columns      PostgreSQL 9.2 to 18
 //	pg_activity                 its screen (https://github.com/dalibo/pg_activity, 1.5 to 3)
 //
 // https://www.postgresql.org/docs/current/monitoring-stats.html, https://dev.mysql.com/doc/refman/8.4/en/innodb-standard-monitor.html
@@ -14,6 +15,7 @@ package databaseactivity
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +25,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/databaselog"
 )
@@ -30,7 +33,7 @@ import (
 // Format reads such a list.
 var Format = format.Format{
 	Name:  "databaseactivity",
-	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
+	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, pg_stat_statements, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -46,18 +49,21 @@ func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("LATEST DETECTED DEADLOCK")) || bytes.Contains(head, []byte("BUFFER POOL AND MEMORY")) && bytes.Contains(head, []byte("Buffer pool hit rate ")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) {
+	if bytes.Contains(head, []byte("| Query ")) && hasBareProcess(head) {
+		return format.Sure
+	}
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) {
 		return format.No
 	}
 	p := &parser{}
 	for l := range bytes.Lines(head) {
 		p.parseLine(string(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n")), 1)
-		if len(p.rows) > 0 || p.granted > 0 {
+		if len(p.rows) > 0 || len(p.sums) > 0 || p.granted > 0 {
 			return format.Sure
 		}
 	}
 	p.endRecord()
-	if len(p.rows) > 0 || p.granted > 0 {
+	if len(p.rows) > 0 || len(p.sums) > 0 || p.granted > 0 {
 		return format.Sure
 	}
 	return format.No
@@ -68,8 +74,15 @@ type session struct {
 	state, waits, statement string
 	took                    float64 // s, -1 unknown
 	locked                  bool
-	since                   time.Time // of a wait for a lock, zero unknown
+	since                   time.Time // of a wait for a lock, or of a statement, zero unknown
 	line                    int64
+}
+
+// statement is a row of pg_stat_statements; times are ms, −1 unknown.
+type statement struct {
+	text               string
+	calls, total, mean float64
+	line               int64
 }
 
 type parser struct {
@@ -81,7 +94,9 @@ type parser struct {
 	cells   map[string]string // of an expanded row
 	at      int64
 	dropped int64
-	locks   bool  // the table is pg_locks
+	locks   bool // the table is pg_locks
+	totals  bool // the table is pg_stat_statements
+	sums    []statement
 	granted int64 // rows of it that hold their lock
 
 	// of InnoDB
@@ -113,14 +128,17 @@ func (p *parser) isHeading(names []string) bool {
 		has[strings.ToLower(n)] = true
 	}
 	switch {
+	case has["query"] && has["calls"] && (has["total_time"] || has["mean_time"] || has["total_exec_time"] || has["mean_exec_time"]):
+		p.product, p.locks, p.totals = "PostgreSQL", false, true
+		return true
 	case has["locktype"] && has["mode"] && has["granted"] && has["pid"]:
-		p.product, p.locks = "PostgreSQL", true
+		p.product, p.locks, p.totals = "PostgreSQL", true, false
 		return true
 	case has["id"] && (has["command"] || has["..."] && has["info"]) && has["time"] && has["state"] && (has["info"] || has["host"]):
-		p.product, p.locks = "MySQL", false
+		p.product, p.locks, p.totals = "MySQL", false, false
 		return true
-	case has["wait_event"] || has["wait_event_type"], has["state"] && has["pid"] && (has["query"] || has["query_start"]), has["waiting"] && has["pid"] && has["query"]:
-		p.product, p.locks = "PostgreSQL", false
+	case has["wait_event"] || has["wait_event_type"], has["state"] && has["pid"] && (has["query"] || has["query_start"]), has["waiting"] && (has["pid"] && has["query"] || has["state"] && has["query_start"]):
+		p.product, p.locks, p.totals = "PostgreSQL", false, false
 		return true
 	}
 	return false
@@ -143,10 +161,10 @@ func splitCells(text string) (cells []string, bars bool) {
 }
 
 func (p *parser) parseLine(text string, line int64) {
-	if p.parseInnoDBLine(text, line) {
+	trimmed := strings.TrimSpace(text)
+	if p.parseInnoDBLine(trimmed, line) {
 		return
 	}
-	trimmed := strings.TrimSpace(text)
 	switch {
 	case trimmed == "", strings.Trim(trimmed, "-+=") == "":
 		return
@@ -177,14 +195,47 @@ func (p *parser) parseLine(text string, line int64) {
 		for i, c := range cells {
 			p.columns[i] = strings.ToLower(c)
 		}
+	case p.columns == nil && bars && isBareProcess(cells):
+		p.product, p.columns, p.bars = "MySQL", processColumns, true
+		p.addRow(rowOf(p.columns, cells), line)
 	case p.columns == nil || bars != p.bars || len(cells) < len(p.columns):
 	default:
-		row := make(map[string]string, len(cells))
-		for i, name := range p.columns {
-			row[name] = cells[i]
-		}
-		p.addRow(row, line)
+		p.addRow(rowOf(p.columns, cells), line)
 	}
+}
+
+// processColumns are those of SHOW PROCESSLIST that all versions have.
+var processColumns = []string{"id", "user", "host", "db", "command", "time", "state", "info"}
+
+// isBareProcess says whether cells are of a process in a list whose heading is gone: a number, three names, a command, how long it has lasted, a state and the statement.
+func isBareProcess(cells []string) bool {
+	if len(cells) < len(processColumns) || !isDigits(cells[0]) || !isDigits(cells[5]) {
+		return false
+	}
+	switch cells[4] {
+	case "Query", "Sleep", "Execute", "Connect", "Daemon", "Binlog Dump", "Prepare", "Fetch", "Killed":
+		return true
+	}
+	return false
+}
+
+func hasBareProcess(head []byte) bool {
+	for l := range bytes.Lines(head) {
+		if cells, bars := splitCells(string(l[:min(len(l), mostLine)])); bars && isBareProcess(cells) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigits(s string) bool { return s != "" && len(s) < 16 && strings.Trim(s, "0123456789") == "" }
+
+func rowOf(columns, cells []string) map[string]string {
+	row := make(map[string]string, len(cells))
+	for i, name := range columns {
+		row[name] = cells[i]
+	}
+	return row
 }
 
 // isScreen says whether a line is the heading of a pg_activity screen.
@@ -283,6 +334,10 @@ func (p *parser) addRow(row map[string]string, line int64) {
 		p.addLock(row, line)
 		return
 	}
+	if p.totals {
+		p.addStatement(row, line)
+		return
+	}
 	s := session{state: firstCell(row, stateColumns), statement: firstCell(row, textColumns), took: -1, line: line}
 	if p.product == "MySQL" {
 		if c := row["command"]; c == "Sleep" || c == "Daemon" || c == "Binlog Dump" || c == "Connect" {
@@ -302,7 +357,64 @@ func (p *parser) addRow(row map[string]string, line int64) {
 			s.took = max(s.took, v)
 		}
 	}
+	s.since = parseInstant(row["query_start"])
 	p.rows = append(p.rows, s)
+}
+
+// parseInstant reads a time as clients of PostgreSQL print it; the result is zero if it is none.
+func parseInstant(s string) time.Time {
+	for _, layout := range []string{"2006-01-02 15:04:05.999999-07", "2006-01-02 15:04:05.999999 -0700", "2006-01-02 15:04:05.999999-07:00", "2006-01-02 15:04:05.999999"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// addStatement adds a row of pg_stat_statements.
+func (p *parser) addStatement(row map[string]string, line int64) {
+	of := func(names ...string) float64 {
+		for _, n := range names {
+			if v, err := strconv.ParseFloat(row[n], 64); err == nil && v >= 0 && v < 1e15 {
+				return v
+			}
+		}
+		return -1
+	}
+	s := statement{databaselog.Fingerprint(row["query"]), of("calls"), of("total_exec_time", "total_time"), of("mean_exec_time", "mean_time"), line}
+	if s.mean < 0 && s.total >= 0 && s.calls > 0 {
+		s.mean = s.total / s.calls
+	}
+	if len(p.sums) == mostRows {
+		p.dropped++
+	} else if s.calls > 0 && s.mean >= 0 {
+		p.sums = append(p.sums, s)
+	}
+}
+
+// addSums shows statements by what they took in all, and the slowest of those that came more than once as a fact: its mean time.
+func (p *parser) addSums(b *evidence.Builder, subject evidence.SubjectID) {
+	if len(p.sums) == 0 {
+		return
+	}
+	sorting.Short(p.sums, func(x, y statement) int { return cmp.Compare(y.mean*y.calls, x.mean*x.calls) })
+	t := evidence.Table{Title: "statements of " + p.product, Columns: []string{"", "calls", "mean ms", "all s"}}
+	var slow *statement
+	for i := range p.sums {
+		s := &p.sums[i]
+		if s.calls > 1 && (slow == nil || s.mean > slow.mean) {
+			slow = s
+		}
+		if i < 20 {
+			t.Rows = append(t.Rows, []string{s.text, fmt.Sprintf("%.0f", s.calls), fmt.Sprintf("%.4g", s.mean), fmt.Sprintf("%.4g", s.mean*s.calls/1e3)})
+		}
+	}
+	b.Table(t)
+	if slow == nil {
+		return
+	}
+	b.FactAt(subject, evidence.FactStatementsSlow, "", slow.calls, slow.line)
+	b.FactAt(subject, evidence.FactStatementMost, slow.text, slow.mean*1e6, slow.line)
 }
 
 // addLock adds a row of pg_locks that waits for its lock.
@@ -316,12 +428,7 @@ func (p *parser) addLock(row map[string]string, line int64) {
 		return
 	}
 	s := session{waits: strings.TrimSpace("Lock " + row["locktype"]), statement: firstCell(row, textColumns), took: -1, locked: true, line: line}
-	for _, layout := range []string{"2006-01-02 15:04:05.999999-07", "2006-01-02 15:04:05.999999 -0700", "2006-01-02 15:04:05.999999-07:00", "2006-01-02 15:04:05.999999"} {
-		if t, err := time.Parse(layout, row["waitstart"]); err == nil {
-			s.since = t
-			break
-		}
-	}
+	s.since = parseInstant(row["waitstart"])
 	for _, n := range timeColumns {
 		if v, ok := parseSeconds(row[n]); ok {
 			s.took = max(s.took, v)
@@ -330,7 +437,7 @@ func (p *parser) addLock(row map[string]string, line int64) {
 	p.rows = append(p.rows, s)
 }
 
-// placeLocks gives waits whose beginning is known the time to the newest of them: they take at least as long.
+// placeLocks gives waits and statements whose beginning is known the time to the newest of them: they take at least as long.
 func (p *parser) placeLocks() {
 	var newest time.Time
 	for i := range p.rows {
@@ -478,9 +585,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case len(p.rows) == 0 && !p.innodb && err != nil:
+	case len(p.rows) == 0 && len(p.sums) == 0 && !p.innodb && err != nil:
 		return err
-	case len(p.rows) == 0 && !p.innodb:
+	case len(p.rows) == 0 && len(p.sums) == 0 && !p.innodb:
 		return errors.New("databaseactivity: no session and no transaction in it")
 	case err != nil:
 		b.Warnf(0, "the text is incomplete: %v", err)
@@ -508,7 +615,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		note(v, 0)
 	}
 	fact := func(key, value string, v float64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: b.Origin(max(at, 1))})
+		b.FactAt(subject, key, value, v, max(at, 1))
 	}
 	if locks > 0 {
 		fact(evidence.FactLockWaits, strconv.FormatFloat(locks, 'f', 0, 64), locks)
@@ -525,6 +632,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 	}
 	p.addTables(b)
+	p.addSums(b, subject)
 	return nil
 }
 

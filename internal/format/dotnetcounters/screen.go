@@ -25,6 +25,8 @@ import (
 //	    ------------------
 //	    gen0                                             2
 //
+// From 9.0.6 on a second figure may stand behind a value, under "Last Delta": the change since the screen before.
+//
 // Some copy the lines of the runtime's counters alone, without the provider's, and with a colon behind the names.
 //
 // A screen has no time: several count as 1 s apart, the tool's refresh interval.
@@ -44,6 +46,7 @@ type screen struct {
 	name     string // of a counter whose values stand below it
 	indent   int
 	tag      string
+	deltas   bool // a second figure stands behind the first: how much it changed
 }
 
 // unquoteScreen removes the quotation marks of mails and keeps blanks, as indentation shows the structure.
@@ -65,7 +68,10 @@ func (x *screen) beginScreen() {
 func (x *screen) parseLine(text string) {
 	trimmed := strings.TrimLeft(text, " \t")
 	switch {
-	case trimmed == "", strings.HasPrefix(trimmed, "Press p to"), strings.HasPrefix(trimmed, "Status:"), strings.HasPrefix(trimmed, "Name ") && strings.Contains(trimmed, "Current Value"), strings.Trim(trimmed, "-") == "":
+	case strings.HasPrefix(trimmed, "Name ") && strings.Contains(trimmed, "Current Value"):
+		x.deltas = strings.Contains(trimmed, "Last Delta")
+		return
+	case trimmed == "", strings.HasPrefix(trimmed, "Press p to"), strings.HasPrefix(trimmed, "Status:"), strings.Trim(trimmed, "-") == "":
 		return
 	case trimmed[0] == '[' && strings.HasSuffix(trimmed, "]"):
 		x.provider, x.name, x.tag = trimmed[1:len(trimmed)-1], "", ""
@@ -73,6 +79,11 @@ func (x *screen) parseLine(text string) {
 	}
 	indent := len(text) - len(trimmed)
 	name, v, ok := splitScreen(trimmed)
+	if ok && x.deltas {
+		if before, value, two := splitScreen(name); two {
+			name, v = before, value
+		}
+	}
 	if x.provider == "" {
 		if !ok || !isOfRuntime(name) {
 			x.p.countUnparsed()

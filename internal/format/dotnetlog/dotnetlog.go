@@ -160,7 +160,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		t.Rows = append(t.Rows, []string{k.title, strconv.FormatInt(x.n, 10), strconv.FormatFloat(x.most/1e9, 'g', 4, 64)})
 		fact := func(key string, v float64) {
-			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: strconv.FormatFloat(v, 'g', 6, 64), Number: v, Origin: b.Origin(x.line)})
+			b.FactAt(subject, key, strconv.FormatFloat(v, 'g', 6, 64), v, x.line)
 		}
 		switch {
 		case k.full:

@@ -114,7 +114,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Name: "fio"})
 	fact := func(key string, v float64) {
 		if v > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: key, Number: v, Origin: b.Origin(line)})
+			b.FactAt(subject, key, "", v, line)
 		}
 	}
 	fact(evidence.FactSyncMedian, median)

@@ -188,7 +188,7 @@ func (p *parser) emitConnecting(subject evidence.SubjectID) {
 		return
 	}
 	b := p.b
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactConnectingMost, Value: x.pool, Number: float64(x.longest), Origin: b.Origin(x.line)})
+	b.FactAt(subject, evidence.FactConnectingMost, x.pool, float64(x.longest), x.line)
 	b.Warnf(x.line, "the pool has places, and waits for a connection that is being made: the database, or the way to it, accepts no connection")
 }
 
@@ -252,7 +252,7 @@ func (p *parser) emitTimeouts(subject evidence.SubjectID) {
 		}
 		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimedOut, Value: name, Number: float64(x.minCount()), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
 		if x.longest > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPoolTimeout, Value: name, Number: float64(x.longest), Origin: b.Origin(x.line)})
+			b.FactAt(subject, evidence.FactPoolTimeout, name, float64(x.longest), x.line)
 		}
 	}
 }

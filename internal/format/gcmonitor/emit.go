@@ -3,6 +3,7 @@ package gcmonitor
 import (
 	"bytes"
 	"math"
+	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -27,6 +28,7 @@ type parser struct {
 	lines       int64
 	from, until int64
 	unzoned     bool // some time names no zone
+	dateless    bool // lines have the time of day alone
 	undated     int64
 	beside      int64 // concurrent collections
 	strange     int64
@@ -85,6 +87,11 @@ func (p *parser) parseLine(l format.Line) {
 		at, zoned = l.Stamp, true
 	}
 	p.unzoned = p.unzoned || !zoned
+	if at == 0 && e.mark == fromInspector {
+		if at = timeOfDay(l.Text); at > 0 {
+			p.dateless = true
+		}
+	}
 	if at == 0 {
 		p.undated++
 		if len(p.waiting) < mostWaiting && e.mark == fromService && e.look > 0 {
@@ -93,6 +100,17 @@ func (p *parser) parseLine(l format.Line) {
 		return
 	}
 	p.addEntry(e, at, l)
+}
+
+// timeOfDay reads the time behind the level, "WARN  22:26:52 ", in ns; 0 if there is none.
+func timeOfDay(line []byte) int64 {
+	f := bytes.Fields(line[:min(len(line), maxHead)])
+	for _, x := range f[:min(len(f), 2)] {
+		if t, err := time.Parse("15:04:05", string(x)); err == nil {
+			return t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds() + 1
+		}
+	}
+	return 0
 }
 
 // addEntry adds a line about collections.
@@ -202,6 +220,8 @@ func (p *parser) emitSummary() {
 	if p.byLook {
 		*p.b.Clock() = evidence.Clock{Name: "numbers of the checks, one each second", Error: evidence.Unanchored, Resolution: 1e9}
 		p.b.Warnf(0, "its lines have no time: they are placed by the numbers of the checks, one each second")
+	} else if p.dateless {
+		*p.b.Clock() = evidence.Clock{Name: "times of day", Error: evidence.Unanchored, Resolution: 1e9}
 	} else if p.unzoned {
 		p.b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")
 	}

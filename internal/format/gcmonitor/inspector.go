@@ -9,6 +9,7 @@ import (
 // Lines of Cassandra's GCInspector, of versions 1.0 to 5.0:
 //
 //	… GCInspector.java:294 - G1 Old Generation GC in 8123ms.  G1 Old Gen: 8012233112 -> 7912233112; …
+//	WARN  22:26:52 ConcurrentMarkSweep GC in 7913ms.  CMS Old Gen: 764411816 -> 763990120; …         on the terminal, as containers log it
 //	… GCInspector.java (line 119) GC for ConcurrentMarkSweep: 2012 ms for 1 collections, 3812233112 used; max is 4095213568
 //
 // and of the JvmPauseMonitor of Hadoop, HBase and others, whose second line says whether there was a collection:
@@ -65,10 +66,34 @@ func generationOf(name []byte) string {
 	return "young"
 }
 
+// collectors are the names of HotSpot's collectors, by their beans.
+var collectors = []string{"ConcurrentMarkSweep", "ParNew", "G1 Young Generation", "G1 Old Generation", "G1 Concurrent GC", "PS MarkSweep", "PS Scavenge", "MarkSweepCompact", "Copy"}
+
+// namesCollector says whether a line is GCInspector's without its name: the name of a collector stands before " GC in ", and sizes of pools behind.
+func namesCollector(line []byte) bool {
+	before, after, ok := bytes.Cut(line, gcIn)
+	if !ok || !bytes.Contains(after, []byte("ms.  ")) || !bytes.Contains(after, []byte(" -> ")) {
+		return false
+	}
+	for _, name := range collectors {
+		if bytes.HasSuffix(before, []byte(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// emptied says whether a line tells that a survivor space was emptied: only a collection that stops the program does that, and no cycle of CMS.
+func emptied(line []byte) bool {
+	rest, ok := cutAfter(line, "Par Survivor Space: ")
+	words := bytes.Fields(rest)
+	return ok && len(words) >= 3 && string(words[1]) == "->" && string(words[0]) != "0" && string(bytes.TrimRight(words[2], ";,")) == "0"
+}
+
 // parseInspector reads a line of GCInspector. A cycle of CMS runs concurrently and shows no
 // pause.
 func parseInspector(line []byte) (e entry, ok bool) {
-	if !bytes.Contains(line, inspector) {
+	if !bytes.Contains(line, inspector) && !namesCollector(line) {
 		return e, false
 	}
 	e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
@@ -77,7 +102,7 @@ func parseInspector(line []byte) (e entry, ok bool) {
 		before := line[:i]
 		name := before[bytes.LastIndex(before, []byte("- "))+1:]
 		e.took, e.generation = parseMilliseconds(line[i+len(gcIn):]), generationOf(name)
-		e.beside = bytes.Contains(name, concurrent)
+		e.beside = bytes.Contains(name, concurrent) && !emptied(line)
 		e.within = e.took
 		if e.generation == "old" {
 			if rest, ok := cutAfter(line, "Old Gen: "); ok {

@@ -151,8 +151,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if r.name != "2" || r.count == 0 {
 			continue
 		}
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactGen2Most, Value: formatFigure(r.most) + " ms", Number: r.most * 1e6, Origin: b.Origin(r.line)})
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactGen2Count, Value: formatFigure(r.count), Number: r.count - min(r.induced, r.count), Origin: b.Origin(r.line)})
+		b.FactAt(subject, evidence.FactGen2Most, formatFigure(r.most)+" ms", r.most*1e6, r.line)
+		b.FactAt(subject, evidence.FactGen2Count, formatFigure(r.count), r.count-min(r.induced, r.count), r.line)
 	}
 	b.Table(t)
 	return nil

@@ -168,7 +168,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	b.Table(evidence.Table{Title: "threads at one moment", Columns: []string{"", "threads", "in"}, Rows: [][]string{
 		{"wait for a mutex", strconv.Itoa(x.waiting), most}, {"others", strconv.Itoa(x.n - x.waiting), ""}}})
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsLocked, Value: most, Number: float64(x.waiting), Origin: b.Origin(x.line)})
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsSeen, Number: float64(x.n), Origin: b.Origin(x.line)})
+	b.FactAt(subject, evidence.FactThreadsLocked, most, float64(x.waiting), x.line)
+	b.FactAt(subject, evidence.FactThreadsSeen, "", float64(x.n), x.line)
 	return nil
 }

@@ -143,7 +143,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 	}
 	if n[most] > 0 {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsHot, Value: most.at, Number: float64(n[most]), Origin: b.Origin(line[most])})
+		b.FactAt(subject, evidence.FactThreadsHot, most.at, float64(n[most]), line[most])
 	}
 	sorting.Short(all, func(x, y thread) int { return cmp.Compare(y.cpu, x.cpu) })
 	t := evidence.Table{Title: "hot threads", Columns: []string{"", "CPUs, or share of the time", "of", "in all snapshots in"}}

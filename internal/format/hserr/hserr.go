@@ -68,7 +68,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			return strings.TrimSpace(v), ok
 		}
 		fact := func(key, shown string, v float64) {
-			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: shown, Number: v, Origin: b.Origin(l.Number)})
+			b.FactAt(subject, key, shown, v, l.Number)
 		}
 		if v, ok := value("# JRE version:"); ok {
 			lines++

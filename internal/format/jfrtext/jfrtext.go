@@ -154,8 +154,8 @@ func (p *parser) emitWaits(b *evidence.Builder) {
 			class = c
 		}
 	}
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaits, Value: class, Number: float64(p.locks), Origin: b.Origin(p.locksFirst)})
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaitMost, Value: p.longest.class + evidence.Link + p.longest.at, Number: float64(p.longest.took), Origin: b.Origin(p.longest.line)})
+	b.FactAt(subject, evidence.FactMonitorWaits, class, float64(p.locks), p.locksFirst)
+	b.FactAt(subject, evidence.FactMonitorWaitMost, p.longest.class+evidence.Link+p.longest.at, float64(p.longest.took), p.longest.line)
 }
 
 func (p *parser) parseLine(text string, line int64) {

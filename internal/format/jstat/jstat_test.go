@@ -10,12 +10,13 @@ import (
 )
 
 var suite = formattest.Suite{Format: Format, Name: "jstat.txt", Match: map[string]format.Confidence{
-	"  S0     S1     E      O      M     CCS    YGC     YGCT    FGC    FGCT     GCT\n":                           format.Sure,
-	"$ jstat -gcnew 4711 1s\n S0C    S1C    S0U    S1U   TT MTT  DSS      EC       EU     YGC     YGCT\n":        format.Sure,
-	"Timestamp       S0     S1     E      O      P     YGC     YGCT    FGC    FGCT     GCT   \r\n":               format.Sure,
-	" NGCMN    NGCMX     NGC     S0C   S1C       EC      OGCMN      OGCMX       OGC         OC     YGC    FGC\n": format.No,
-	"the columns YGC and YGCT count young collections\n":                                                         format.No,
-	"Loaded  Bytes  Unloaded  Bytes     Time\n":                                                                  format.No,
+	"  S0     S1     E      O      M     CCS    YGC     YGCT    FGC    FGCT     GCT\n":                                                                                                                            format.Sure,
+	"$ jstat -gcnew 4711 1s\n S0C    S1C    S0U    S1U   TT MTT  DSS      EC       EU     YGC     YGCT\n":                                                                                                         format.Sure,
+	"Timestamp       S0     S1     E      O      P     YGC     YGCT    FGC    FGCT     GCT   \r\n":                                                                                                                format.Sure,
+	" NGCMN    NGCMX     NGC     S0C   S1C       EC      OGCMN      OGCMX       OGC         OC     YGC    FGC\n":                                                                                                  format.No,
+	"the columns YGC and YGCT count young collections\n":                                                                                                                                                          format.No,
+	"Thread 7: (state = BLOCKED)\n - java.util.concurrent.locks.LockSupport.park(java.lang.Object) @bci=14, line=175 (Compiled frame)\n - a.b(c) @bci=0, line=1 (Compiled frame; information may be imprecise)\n": format.No,
+	"Loaded  Bytes  Unloaded  Bytes     Time\n":                                                                                                                                                                   format.No,
 }}
 
 func TestFormat(t *testing.T) { suite.Test(t) }

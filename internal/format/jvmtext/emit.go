@@ -30,7 +30,7 @@ func (p *parser) emitFacts() {
 		if !f.set && !isTelling(name) {
 			continue
 		}
-		b.Fact(evidence.Fact{Subject: p.subject, Key: name, Value: f.value, Number: parseNumber(f.value), Origin: b.Origin(f.line)})
+		b.FactAt(p.subject, name, f.value, parseNumber(f.value), f.line)
 		if f.set {
 			t.Rows = append(t.Rows, []string{name, f.value})
 		}
@@ -64,11 +64,11 @@ func (p *parser) emitFacts() {
 		}
 	}
 	if c := p.collectorName(); c != "" {
-		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactCollector, Value: c, Number: math.NaN(), Origin: b.Origin(p.line)})
+		b.FactAt(p.subject, evidence.FactCollector, c, math.NaN(), p.line)
 		t.Rows = append(t.Rows, []string{evidence.FactCollector, c})
 	}
 	if p.command != "" {
-		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactCommand, Value: p.command, Number: math.NaN(), Origin: b.Origin(p.line)})
+		b.FactAt(p.subject, evidence.FactCommand, p.command, math.NaN(), p.line)
 		t.Rows = append(t.Rows, []string{evidence.FactCommand, p.command})
 	}
 	if len(t.Rows) > 0 {

@@ -10,6 +10,8 @@
 // Sources: mm/oom_kill.c, kernel/hung_task.c, kernel/watchdog.c, net/ipv4/tcp_input.c, net/netfilter/nf_conntrack_core.c and
 // mm/page_alloc.c of Linux 2.6.32 to 6.18. The kernel limits the rate of most of them: they are counted as printed.
 //
+// and with them what conntrack -S prints (conntrack.go) and stacks of tasks as /proc/PID/stack gives them (tasks.go).
+//
 // None of these lines shows how slow anything was: they name what to examine, and the command that shows it. For a hung task the kernel also prints the
 // stack below, which shows its wait.
 package kernellog
@@ -29,7 +31,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "kernellog",
-	About: "the Linux kernel's log (dmesg, journal): processes it killed for memory, tasks that hang, CPUs that are stuck, full tables of the network",
+	About: "the Linux kernel's log (dmesg, journal): processes it killed for memory, tasks that hang, CPUs that are stuck, full tables of the network; conntrack -S, and stacks of /proc/PID/stack",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -93,6 +95,14 @@ func hasMark(line []byte) bool {
 }
 
 func matchHead(head []byte) format.Confidence {
+	if bytes.Contains(head, []byte("insert_failed")) || bytes.Contains(head, []byte("wait_bit_killable+0x")) || bytes.Contains(head, []byte("nfs_wait_on_request+0x")) {
+		for l := range bytes.Lines(head) {
+			text := string(bytes.TrimSpace(l[:min(len(l), 1024)]))
+			if isConntrack(text) || frameOf(text) != "" && (strings.Contains(text, "wait_bit_killable+0x") || strings.Contains(text, "nfs_wait_on_request+0x")) {
+				return format.Sure
+			}
+		}
+	}
 	if !hasMark(head) {
 		return format.No
 	}
@@ -138,6 +148,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	limit, limitLine := 0., int64(0) // kB, of the group that ran out of memory
 	var hung hang
 	var broken *found
+	var tracked conntrack
+	var looks tasks
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -156,6 +168,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			broken = nil
 		}
 		if !hasMark(l.Text) {
+			bare := strings.TrimSpace(text)
+			if !hung.in && (looks.addLine(bare, l.Number) || tracked.addLine(bare, l.Number)) {
+				return true
+			}
 			hung.addFrame(text)
 			return true
 		}
@@ -183,7 +199,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	if err := format.EndReading(ctx, b, err, len(all) > 0, "the log", "kernellog: it has no line about memory, hung tasks or dropped packets"); err != nil {
+	if err := format.EndReading(ctx, b, err, len(all) > 0 || tracked.sums != nil || looks.away > 0, "the log", "kernellog: it has no line about memory, hung tasks or dropped packets"); err != nil {
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "the kernel's log", Error: evidence.Unanchored}
@@ -201,16 +217,20 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			most = fmt.Sprintf("%s %.0f", x.unit, x.most)
 		}
 		t.Rows = append(t.Rows, []string{x.title, strconv.FormatInt(x.times, 10), most, x.who})
-		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: x.id, Number: float64(x.times), Origin: b.Origin(x.line)})
+		b.FactAt(host, evidence.FactKernelSaid, x.id, float64(x.times), x.line)
 		b.Warnf(x.line, "the kernel's log, %s: %s (%s)", format.Count(x.times, "time", "times"), x.title, x.advice)
 	}
 	hung.beginTask(false, 0)
 	for i, n := range hung.waits {
 		if n > 0 {
-			b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelSaid, Value: hungFor[i].said, Number: float64(n), Origin: b.Origin(hung.lines[i])})
+			b.FactAt(host, evidence.FactKernelSaid, hungFor[i].said, float64(n), hung.lines[i])
 		}
 	}
-	b.Table(t)
+	if len(all) > 0 {
+		b.Table(t)
+	}
+	tracked.emit(b)
+	looks.emit(b, host)
 	if limit > 0 {
 		b.Warnf(limitLine, "the limit that was reached is %.0f MiB", limit/1024)
 	}

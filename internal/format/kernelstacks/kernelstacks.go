@@ -556,7 +556,7 @@ func (p *parser) emitSummary() {
 	if p.pid > 0 {
 		for i, tid := range slices.Sorted(maps.Keys(p.threads)) {
 			if name := p.threads[tid]; name != "" && i < mostNamed {
-				b.Fact(evidence.Fact{Subject: p.about, Key: evidence.FactThreadName, Value: name, Number: float64(tid), Origin: b.Origin(1)})
+				b.FactAt(p.about, evidence.FactThreadName, name, float64(tid), 1)
 			}
 		}
 	}

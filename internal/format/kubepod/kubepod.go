@@ -201,7 +201,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 func emitContainer(b *evidence.Builder, c *container, pod string) {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Name: c.name})
 	fact := func(key, value string, v float64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: b.Origin(c.line)})
+		b.FactAt(subject, key, value, v, c.line)
 	}
 	if pod != "" {
 		fact(evidence.FactPod, pod, 0)

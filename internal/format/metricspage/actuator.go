@@ -118,7 +118,7 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "jvm"})
 	*b.Clock() = evidence.Clock{Name: "one answer", Error: evidence.Unanchored}
 	if most := longest; most > 0 && most < 1e6 {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPauseMost, Value: fmt.Sprintf("%.6g", most*1e9), Number: most * 1e9, Origin: b.Origin(1)})
+		b.FactAt(subject, evidence.FactPauseMost, fmt.Sprintf("%.6g", most*1e9), most*1e9, 1)
 	}
 	return nil
 }

@@ -34,8 +34,8 @@ func parseEtcd(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Co
 		}
 		median := h.quantile(.5)
 		if median > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSyncMedian, Value: fmt.Sprintf("%.4g ms", median*1e3), Number: median * 1e9, Origin: b.Origin(last.line)})
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSyncs, Number: h[len(h)-1].n, Origin: b.Origin(last.line)})
+			b.FactAt(subject, evidence.FactSyncMedian, fmt.Sprintf("%.4g ms", median*1e3), median*1e9, last.line)
+			b.FactAt(subject, evidence.FactSyncs, "", h[len(h)-1].n, last.line)
 		}
 		t := evidence.Table{Title: "until the log of etcd is on the disk", Columns: []string{"", "value"}, Rows: [][]string{{"syncs", fmt.Sprintf("%.0f", h[len(h)-1].n)}}}
 		for _, q := range []float64{.5, .9, .99} {

@@ -440,7 +440,7 @@ func (r *reading) sinceStart(b *evidence.Builder, subject evidence.SubjectID) {
 	}
 	fact := func(key string, v float64) {
 		if v > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: fmt.Sprintf("%.6g", v), Number: v, Origin: b.Origin(p.line)})
+			b.FactAt(subject, key, fmt.Sprintf("%.6g", v), v, p.line)
 		}
 	}
 	if n > 0 && n < 1e9 && took < 1e9 {

@@ -178,7 +178,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 	}
 	fact := func(key string, v float64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: formatFigure(v), Number: v, Origin: b.Origin(line)})
+		b.FactAt(subject, key, formatFigure(v), v, line)
 	}
 	fact(evidence.FactLoopCollections, float64(n))
 	fact(evidence.FactLoopCollectionMost, longest*1e6)

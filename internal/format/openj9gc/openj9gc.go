@@ -293,7 +293,7 @@ func (p *parser) emitSummary() {
 		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactCollector, Value: "OpenJ9 " + p.policy, Origin: b.Origin(0)})
 	}
 	if p.heap > 0 {
-		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactMaxHeapSize, Value: strconv.FormatFloat(p.heap, 'f', 0, 64), Number: p.heap, Origin: b.Origin(0)})
+		b.FactAt(p.subject, evidence.FactMaxHeapSize, strconv.FormatFloat(p.heap, 'f', 0, 64), p.heap, 0)
 	}
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.first, Until: p.last, Origin: b.Origin(p.line)})
 	if p.cut > 0 {

@@ -187,7 +187,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	for _, m := range told {
 		part, at := shareOf(rows, m, nested)
 		if part > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactProfileMechanism + m, Value: strconv.FormatFloat(part, 'g', 4, 64), Number: min(1, part), Origin: b.Origin(at)})
+			b.FactAt(subject, evidence.FactProfileMechanism+m, strconv.FormatFloat(part, 'g', 4, 64), min(1, part), at)
 		}
 	}
 	spinning, at := 0., rows[0].line

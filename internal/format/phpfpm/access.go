@@ -391,10 +391,10 @@ func (p *accessParser) emitRoutes() {
 	table := evidence.Table{Title: "php-fpm requests", Columns: []string{"route", "requests", "mean ms", "p50 ms", "p99 ms", "CPU ms", "memory MiB"}}
 	for i, r := range p.order {
 		if r.counted > 0 {
-			b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactRequestCPU, Value: r.text, Number: r.cpu / float64(r.counted), Origin: b.Origin(0)})
+			b.FactAt(p.subject, evidence.FactRequestCPU, r.text, r.cpu/float64(r.counted), 0)
 		}
 		if r.memory > 0 {
-			b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactRequestMemory, Value: r.text, Number: r.memory, Origin: b.Origin(0)})
+			b.FactAt(p.subject, evidence.FactRequestMemory, r.text, r.memory, 0)
 		}
 		if i >= 10 {
 			continue

@@ -48,7 +48,7 @@ func parseConfig(ctx context.Context, a *format.Artifact, b *evidence.Builder) e
 		if subject < 0 {
 			subject = newSubject(b)
 		}
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: number, Origin: b.Origin(line)})
+		b.FactAt(subject, key, value, number, line)
 	}
 	table := evidence.Table{Title: "php-fpm pools", Columns: []string{"pool", "setting", "value"}}
 	err := a.Lines(func(l format.Line) bool {

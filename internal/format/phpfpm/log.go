@@ -213,7 +213,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	for _, x := range order {
 		table.Rows = append(table.Rows, []string{x.pool, x.says, strconv.FormatInt(x.n, 10), formatTime(x.first), formatTime(x.last)})
 		if x.most > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersMost, Value: x.pool, Number: float64(x.most), Origin: b.Origin(x.line)})
+			b.FactAt(subject, evidence.FactWorkersMost, x.pool, float64(x.most), x.line)
 			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersReached, Value: x.pool, Number: float64(x.n), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
 		}
 	}
@@ -416,7 +416,7 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		}
 	}
 	if most.n > 0 {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSlowSeen, Number: float64(seen), Origin: b.Origin(1)})
+		b.FactAt(subject, evidence.FactSlowSeen, "", float64(seen), 1)
 		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSlowAwait, Value: most.call, Number: float64(most.n), From: from, Until: until, Origin: b.Origin(1)})
 	}
 	if failed > 0 {

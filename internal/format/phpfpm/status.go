@@ -305,7 +305,7 @@ func (p *statusParser) emitPools() {
 			row = append(row, formatFigure(highest))
 		}
 		if x.reached > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersReached, Value: x.name, Number: x.reached, Origin: b.Origin(x.line)})
+			b.FactAt(subject, evidence.FactWorkersReached, x.name, x.reached, x.line)
 		}
 		table.Rows = append(table.Rows, append(row, formatFigure(x.reached)))
 		if from == 0 || x.at[0].t < from {

@@ -148,6 +148,9 @@ func matchHead(head []byte) format.Confidence {
 }
 
 func kernelFile(path []byte) bool {
+	if bytes.HasSuffix(path, []byte("/stack")) { // package kernellog's
+		return false
+	}
 	for _, dir := range []string{"/proc/", "/sys/fs/cgroup/", hugePages, nodes} {
 		if bytes.HasPrefix(path, []byte(dir)) {
 			return true

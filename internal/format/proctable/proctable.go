@@ -173,7 +173,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	host := b.Subject(evidence.Subject{Kind: evidence.Host})
 	for _, k := range kernelThreads {
 		if p, ok := most[k]; ok {
-			b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernelThread + strings.TrimSuffix(k, "/"), Value: p.name, Number: p.cpu, Origin: b.Origin(p.line)})
+			b.FactAt(host, evidence.FactKernelThread+strings.TrimSuffix(k, "/"), p.name, p.cpu, p.line)
 		}
 	}
 	slices.SortStableFunc(all, func(x, y process) int { return cmp.Compare(y.cpu, x.cpu) })

@@ -166,7 +166,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return nil
 	}
 	top := rows[0]
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWallProfile, Value: doesOf(top.name) + evidence.Link + top.name, Number: min(1, top.own/total), Origin: b.Origin(top.line)})
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWallProfileTime, Number: total * 1e9, Origin: b.Origin(top.line)})
+	b.FactAt(subject, evidence.FactWallProfile, doesOf(top.name)+evidence.Link+top.name, min(1, top.own/total), top.line)
+	b.FactAt(subject, evidence.FactWallProfileTime, "", total*1e9, top.line)
 	return nil
 }

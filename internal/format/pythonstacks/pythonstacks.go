@@ -327,7 +327,7 @@ func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 		t := &all[i]
 		what, where := placeOf(t), whereOf(t)
 		if runsLoop(t) && t.frames[0].function != "select" && (what == forPeer || what == asleep || what == forLock) {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactLoopBlocked, Value: what + evidence.Link + where, Number: 1, Origin: b.Origin(t.line)})
+			b.FactAt(subject, evidence.FactLoopBlocked, what+evidence.Link+where, 1, t.line)
 		}
 		if what == forWork || what == forEvents || what == outside {
 			continue
@@ -345,9 +345,9 @@ func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 			most = where
 		}
 	}
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsBusy, Value: strconv.Itoa(busy), Number: float64(busy), Origin: b.Origin(all[0].line)})
+	b.FactAt(subject, evidence.FactThreadsBusy, strconv.Itoa(busy), float64(busy), all[0].line)
 	if most != "" {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactThreadsAwait, Value: most, Number: float64(at[most]), Origin: b.Origin(line[most])})
+		b.FactAt(subject, evidence.FactThreadsAwait, most, float64(at[most]), line[most])
 	}
 }
 

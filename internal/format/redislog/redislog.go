@@ -444,7 +444,7 @@ func (p *parser) emitFacts() {
 	id := b.Subject(p.about)
 	for _, kind := range p.order {
 		k := p.kinds[kind]
-		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisTold, Value: kind + evidence.Link + k.text, Number: float64(k.count), Origin: b.Origin(k.line)})
+		b.FactAt(id, evidence.FactRedisTold, kind+evidence.Link+k.text, float64(k.count), k.line)
 		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisRush, Value: kind, Number: float64(k.most), From: k.from, Until: max(k.until, k.from+1), Origin: b.Origin(k.line)})
 	}
 	p.copied, p.loads, p.forks = p.copied[max(0, len(p.copied)-mostPoints):], p.loads[max(0, len(p.loads)-mostPoints):], p.forks[max(0, len(p.forks)-mostPoints):]

@@ -129,7 +129,7 @@ func (s *slowlog) emitCalls(b *evidence.Builder, id evidence.SubjectID) {
 	}
 	b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisSlow, From: from, Until: max(until, from+1), Lost: int64(s.lost), Origin: b.Origin(s.line)})
 	if s.lost > 0 {
-		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisSlowLost, Value: strconv.FormatFloat(s.lost, 'f', 0, 64), Number: s.lost, Origin: b.Origin(s.line)})
+		b.FactAt(id, evidence.FactRedisSlowLost, strconv.FormatFloat(s.lost, 'f', 0, 64), s.lost, s.line)
 	}
 }
 

@@ -217,11 +217,11 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 	}
 	if v, ok := most["latency"]; ok {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactRedisPing, Value: formatFigure(v) + " ms", Number: v * 1e6, Origin: b.Origin(line)})
+		b.FactAt(subject, evidence.FactRedisPing, formatFigure(v)+" ms", v*1e6, line)
 		b.Warnf(line, "PING took up to %s ms: what kept Redis, or the way to it, tell SLOWLOG GET, INFO twice and LATENCY LATEST of that time", formatFigure(v))
 	}
 	if v, ok := most["intrinsic"]; ok {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactIntrinsicLatency, Value: formatFigure(v/1e3) + " ms", Number: v * 1e3, Origin: b.Origin(line)})
+		b.FactAt(subject, evidence.FactIntrinsicLatency, formatFigure(v/1e3)+" ms", v*1e3, line)
 		b.Warnf(line, "the host kept a program that only counts from running for up to %s ms, which is no doing of Redis: steal and the CPU quota (mpstat 1, cpu.stat) tell why", formatFigure(v/1e3))
 	}
 	if more > 0 {

@@ -97,7 +97,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Cut()
 	}
 	for _, n := range order {
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSafepointLate + ": " + n, Value: n, Number: float64(times[n]), Origin: b.Origin(lines[n])})
+		b.FactAt(subject, evidence.FactSafepointLate+": "+n, n, float64(times[n]), lines[n])
 	}
 	if len(order) == 0 {
 		b.Warnf(0, "the threads that did not stop in time are not in the text: copy the lines behind it, too")

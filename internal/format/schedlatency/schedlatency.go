@@ -109,7 +109,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return nil
 	}
 	fact := func(key, value string, v float64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: b.Origin(top.line)})
+		b.FactAt(subject, key, value, v, top.line)
 	}
 	fact(evidence.FactReadyDelay, top.name, top.mean)
 	fact(evidence.FactReadyDelayMost, "", top.most)

@@ -146,7 +146,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		{"goroutines ready to run, mean", formatFigure(sum / n)}, {"goroutines ready to run, most", formatFigure(most)}, {"lines", formatFigure(n)}}})
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(last.procs)})
 	fact := func(key string, v float64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: formatFigure(v), Number: v, Origin: b.Origin(line)})
+		b.FactAt(subject, key, formatFigure(v), v, line)
 	}
 	fact(evidence.FactGoSchedLooks, n)
 	fact(evidence.FactGoReady, sum/n)

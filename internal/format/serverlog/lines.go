@@ -9,12 +9,15 @@ import (
 type says int
 
 const (
-	usedUp   says = iota // a limit of places is reached: further requests wait, or fail
-	noAnswer             // a call ended without an answer in time
-	blocked              // a worker was busy for longer than allowed
-	slowSync             // data took long to reach the disk
-	slowWork             // requests took long, for whatever reason: no cause follows
-	heldLoop             // one piece of work held an event loop
+	usedUp    says = iota // a limit of places is reached: further requests wait, or fail
+	noAnswer              // a call ended without an answer in time
+	blocked               // a worker was busy for longer than allowed
+	slowSync              // data took long to reach the disk
+	slowWork              // requests took long, for whatever reason: no cause follows
+	heldLoop              // one piece of work held an event loop
+	ownWork               // a request took long, and most of it was the server's own work
+	slowStore             // a request took long, and most of it was a data base's answers
+	stuckOps              // a storage has not done what it was asked for
 )
 
 // kind is a line of a server.
@@ -103,9 +106,23 @@ var kinds = []kind{
 		"work held the event loop", heldAdvice},
 	{"seastar-loop", "Seastar", []byte("Reactor stalled for "), durationSpaced, heldLoop, "", "",
 		"work held the event loop", heldAdvice},
+	{"rails-work", "Rails", []byte("ms (Views: "), railsWork, ownWork, "rendering views and running its own code", "",
+		"requests took a second and more, most of it rendering and other work of the application itself", "a profile shows which code: rack-mini-profiler, rbspy record --pid PID"},
+	{"rails-store", "the data base of Rails", []byte("ms (Views: "), railsStore, slowStore, "", "",
+		"requests took a second and more, most of it statements", "its slow log names the statements"},
+	{"ceph", "Ceph", []byte(" ops are blocked > "), cephOps, stuckOps, "operations", "",
+		"operations were not done", cephAdvice},
+	{"ceph", "Ceph", []byte(" requests are blocked > "), cephOps, stuckOps, "operations", "",
+		"operations were not done", cephAdvice},
+	{"ceph", "Ceph", []byte(" slow ops, oldest one blocked for "), cephOldest, stuckOps, "operations", "",
+		"operations were not done", cephAdvice},
+	{"ceph", "Ceph", []byte("[WRN] slow request "), cephRequest, stuckOps, "operations", "",
+		"operations were not done", cephAdvice},
 	{"innodb-cleaner", "InnoDB", []byte("page_cleaner: 1000ms intended loop took "), durationAfter, slowSync, "dirty pages", "",
 		"writing dirty pages took longer than the second it may", "iostat -x 1 shows what the disk does; innodb_io_capacity must fit it"},
 }
+
+const cephAdvice = "ceph daemon osd.N dump_ops_in_flight shows what an operation waits for, ceph osd perf and iostat -x 1 a slow disk, ping between its hosts the network"
 
 const heldAdvice = "all other work of this loop waited for it"
 
@@ -219,6 +236,73 @@ func durationSpaced(t *told, _, after string) bool {
 	v, rest, ok := strings.Cut(after, " ms")
 	t.took = parseWhole(v) * 1e6
 	return ok && t.took > 0 && strings.HasPrefix(rest, " on shard ")
+}
+
+// longRequest (ns) is from when on a request is long: people lose their thought after a second (J. Nielsen, Usability Engineering, 1993, chapter 5).
+const longRequest = 1e9
+
+// railsTimes reads "Completed 200 OK in 12626" before the mark, and "11741.3ms | ActiveRecord: 74.5ms | Allocations: 112788)" behind it. Views is without the statements
+// that rendering waits for.
+func railsTimes(before, after string) (took, store float64, ok bool) {
+	_, rest, found := cutLast(before, "Completed ")
+	_, ms, in := cutLast(rest, " in ")
+	took = 1e6 * parseWhole(ms)
+	_, active, has := strings.Cut(after, "ActiveRecord: ")
+	if has {
+		store = durationOf(active)
+	}
+	return took, store, found && in && took > 0 && store <= took
+}
+
+func railsWork(t *told, before, after string) bool {
+	took, store, ok := railsTimes(before, after)
+	t.took, t.own = took, took-store
+	if took < longRequest {
+		t.calm, t.took, t.own = "requests of less than a second", 0, 0
+	}
+	return ok && (took < longRequest || 2*store <= took)
+}
+
+func railsStore(t *told, before, after string) bool {
+	took, store, ok := railsTimes(before, after)
+	t.took = store
+	return ok && 2*store > took
+}
+
+// cephOps reads "24" before the mark and "32.768 sec" behind it.
+func cephOps(t *told, before, after string) bool {
+	f := strings.Fields(before)
+	if len(f) == 0 {
+		return false
+	}
+	seconds, _, ok := strings.Cut(after, " sec")
+	t.count = parseWhole(f[len(f)-1])
+	t.took = secondsOf(seconds)
+	return ok && t.count > 0 && t.took > 0
+}
+
+// cephOldest reads "3" before the mark and "65 sec, daemons […]" behind it.
+func cephOldest(t *told, before, after string) bool {
+	if !cephOps(t, before, after) {
+		return false
+	}
+	return strings.Contains(after, "slow ops")
+}
+
+// cephRequest reads "30.873970 seconds old, received at …".
+func cephRequest(t *told, _, after string) bool {
+	seconds, rest, ok := strings.Cut(after, " seconds old, ")
+	t.took = secondsOf(seconds)
+	return ok && t.took > 0 && strings.HasPrefix(rest, "received at ")
+}
+
+// secondsOf reads "32.768" in ns; 0 of other text.
+func secondsOf(s string) float64 {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v < 1e7) {
+		return 0
+	}
+	return v * 1e9
 }
 
 // limitBefore reads "… 1024" before the mark.

@@ -14,6 +14,9 @@
 //	Executing <Task pending name='Task-7' coro=<serve() running at /srv/app.py:31> …> took 0.484 seconds           asyncio, debug mode
 //	Thread Thread[vert.x-eventloop-thread-2,5,main] has been blocked for 5103 ms, time limit is 2000               Vert.x, Quarkus
 //	Reactor stalled for 33 ms on shard 3.                                                                          Seastar
+//	Completed 200 OK in 12626ms (Views: 11741.3ms | ActiveRecord: 74.5ms)                                          Rails
+//	24 ops are blocked > 32.768 sec on osd.15                                                                      Ceph
+//	Health check update: 3 slow ops, oldest one blocked for 65 sec, daemons [osd.12,osd.22] have slow ops.         Ceph
 //
 // and the states that passenger-status and mod_status (?auto) print:
 //
@@ -23,7 +26,7 @@
 // Sources: ngx_connection.c and ngx_http_upstream.c of nginx (1.0 to 1.27), prefork.c and event.c of Apache (2.2 to 2.4), arbiter.py of
 // gunicorn (0.8 to 23), core/loop.c and core/master_utils.c of uWSGI (1.9 to 2.0), wal.go of etcd (2 to 3.6), FileTxnLog.java of
 // ZooKeeper (3.4 to 3.9), base_events.py of Python (3.4 to 3.14), BlockedThreadChecker.java of Vert.x (3 to 5), reactor.cc of Seastar,
-// QueuedThreadPool.java of Jetty (8 to 12), and those of the other servers in lines.go.
+// QueuedThreadPool.java of Jetty (8 to 12), log_subscriber.rb of Rails (3 to 8), PGMap.cc, HealthMonitor.cc and OSD.cc of Ceph (0.94 to 19), and those of the other servers in lines.go.
 //
 // Such a line shows that something happened, and not how often it did not, so there is no share of requests. The number of lines of a kind
 // is reported with the first and the last.
@@ -47,7 +50,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
-	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), or whose event loop was held (asyncio, Vert.x, Seastar)",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, Vert.x, Seastar), or whose requests took long (Rails)",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -90,8 +93,10 @@ type told struct {
 	name   string  // of what is called, or of the worker
 	took   float64 // ns
 	worker string
-	where  string // code that held an event loop
-	calm   string // what the line says, where it shows no lack
+	where  string  // code that held an event loop
+	calm   string  // what the line says, where it shows no lack
+	count  float64 // operations that the line tells of, 0 one
+	own    float64 // ns of took that the server worked itself
 }
 
 // parseLine finds what a line says.
@@ -117,7 +122,9 @@ type group struct {
 	first, last int64 // ns, 0 not told
 	line        int64
 	most        float64 // ns
-	sum         float64 // ns of work that held an event loop
+	sum         float64 // ns of work that held an event loop, or of requests
+	ownSum      float64 // ns of requests that the server worked itself
+	counted     float64 // operations that lines tell of, all or most at once
 	dense       int     // most within callWindow
 	recent      []int64 // times of the last lines
 	seen        map[string]int64
@@ -198,6 +205,8 @@ func (g *group) addLine(t told, at int64) {
 	}
 	g.n++
 	g.limit = max(g.limit, t.limit)
+	g.ownSum += t.own
+	g.counted = max(g.counted, t.count)
 	if g.sum += t.took; t.took > g.most {
 		g.most, g.where = t.took, t.where
 	}
@@ -241,6 +250,14 @@ func (g *group) addLine(t told, at int64) {
 	g.together = max(g.together, within)
 }
 
+// runtime is that of the process that a line is about.
+func (g *group) runtime() string {
+	if g.says == heldLoop {
+		return g.what
+	}
+	return ""
+}
+
 func abs(v int64) int64 { return max(v, -v) }
 
 func emitGroups(b *evidence.Builder, all []*group) {
@@ -268,8 +285,8 @@ func emitGroups(b *evidence.Builder, all []*group) {
 			}
 		}
 		about := evidence.Subject{Kind: evidence.Dependency, Name: name}
-		if g.says == heldLoop {
-			about = evidence.Subject{Kind: evidence.Process, Runtime: g.what}
+		if g.says == heldLoop || g.says == ownWork && g.calm == "" {
+			about = evidence.Subject{Kind: evidence.Process, Runtime: g.runtime()}
 		}
 		subject, ok := subjects[name]
 		if !ok {
@@ -285,37 +302,52 @@ func emitGroups(b *evidence.Builder, all []*group) {
 			longest = fmt.Sprintf("%.4g", g.most/1e9)
 		}
 		t.Rows = append(t.Rows, []string{what, strconv.FormatInt(g.n, 10), strconv.Itoa(g.dense), longest})
-		fact := func(key, value string, v float64) {
-			b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})
-		}
 		if g.calm != "" {
 			continue
 		}
-		switch g.says {
-		case heldLoop:
-			fact(evidence.FactLoopHeld, g.where, float64(g.n))
-			fact(evidence.FactLoopHeldMost, g.where, g.most)
-			if over := float64(g.last-g.first) + g.most; g.first > 0 && g.last > g.first {
-				fact(evidence.FactLoopHeldShare, "", min(1, g.sum/over))
-			}
-		case usedUp:
-			fact(evidence.FactPlacesUsedUp, g.what+evidence.Link+g.setting, float64(g.n))
-			if g.limit > 0 {
-				fact(evidence.FactPlaces, g.what, g.limit)
-			}
-		case noAnswer:
-			fact(evidence.FactCallsUnanswered, g.what, float64(g.n))
-			fact(evidence.FactCallsUnansweredDense, g.what, float64(g.dense))
-		case blocked:
-			fact(evidence.FactWorkersBlocked, g.what, float64(g.n))
-			fact(evidence.FactWorkersBlockedTogether, g.what, float64(g.together))
-		case slowSync:
-			fact(evidence.FactSyncsSlow, g.what, float64(g.n))
-			fact(evidence.FactSyncMost, g.what, g.most)
+		for _, f := range g.facts() {
+			b.Fact(evidence.Fact{Subject: subject, Key: f.key, Value: f.value, Number: f.v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})
 		}
 		b.Warnf(g.line, "%s, %s: %s (%s)", g.server, format.Count(g.n, "time", "times"), g.title, g.advice)
 	}
 	b.Table(t)
+}
+
+// fact is what a group shows.
+type fact struct {
+	key, value string
+	v          float64
+}
+
+func (g *group) facts() []fact {
+	n := float64(g.n)
+	switch g.says {
+	case ownWork:
+		return []fact{{evidence.FactOwnLong, g.what, n}, {evidence.FactOwnLongMost, "", g.most}, {evidence.FactOwnLongPart, "", g.ownSum / g.sum}}
+	case slowStore:
+		return []fact{{evidence.FactStatementsSlow, "", n}, {evidence.FactStatementMost, "", g.most}}
+	case stuckOps:
+		return []fact{{evidence.FactOpsStuck, g.what, max(g.counted, n)}, {evidence.FactOpsStuckMost, "", g.most}}
+	case heldLoop:
+		all := []fact{{evidence.FactLoopHeld, g.where, n}, {evidence.FactLoopHeldMost, g.where, g.most}}
+		if over := float64(g.last-g.first) + g.most; g.first > 0 && g.last > g.first {
+			all = append(all, fact{evidence.FactLoopHeldShare, "", min(1, g.sum/over)})
+		}
+		return all
+	case usedUp:
+		all := []fact{{evidence.FactPlacesUsedUp, g.what + evidence.Link + g.setting, n}}
+		if g.limit > 0 {
+			all = append(all, fact{evidence.FactPlaces, g.what, g.limit})
+		}
+		return all
+	case noAnswer:
+		return []fact{{evidence.FactCallsUnanswered, g.what, n}, {evidence.FactCallsUnansweredDense, g.what, float64(g.dense)}}
+	case blocked:
+		return []fact{{evidence.FactWorkersBlocked, g.what, n}, {evidence.FactWorkersBlockedTogether, g.what, float64(g.together)}}
+	case slowSync:
+		return []fact{{evidence.FactSyncsSlow, g.what, n}, {evidence.FactSyncMost, g.what, g.most}}
+	}
+	return nil
 }
 
 // layouts of times at the beginning of a line, most usual first.

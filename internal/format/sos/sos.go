@@ -312,7 +312,7 @@ func (p *parser) emitLocks(b *evidence.Builder, subject evidence.SubjectID) {
 	if len(t.Rows) > 0 {
 		b.Table(t)
 		m := p.locks[0]
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Value: m.of, Number: float64(m.waiting), Origin: b.Origin(m.line)})
+		b.FactAt(subject, evidence.FactMonitorWaiting, m.of, float64(m.waiting), m.line)
 		holders, all := make(map[string]bool), int64(0)
 		for _, m := range p.locks {
 			if m.holder != "" && m.holder != "XXX" { // a thread that has ended
@@ -321,11 +321,11 @@ func (p *parser) emitLocks(b *evidence.Builder, subject evidence.SubjectID) {
 			}
 		}
 		if len(holders) > 1 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorsWaiting, Value: strconv.Itoa(len(holders)), Number: float64(all), Origin: b.Origin(m.line)})
+			b.FactAt(subject, evidence.FactMonitorsWaiting, strconv.Itoa(len(holders)), float64(all), m.line)
 		}
 		return
 	}
-	b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactMonitorWaiting, Number: 0, Origin: b.Origin(p.line)})
+	b.FactAt(subject, evidence.FactMonitorWaiting, "", 0, p.line)
 }
 
 func (p *parser) emitKinds(b *evidence.Builder, subject evidence.SubjectID) {

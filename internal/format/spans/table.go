@@ -72,9 +72,9 @@ func (e *emitter) finish() {
 		switch w := e.p.weights; {
 		case e.p.weighed > 0 && w > 1.001*float64(e.p.weighed):
 			share := float64(e.p.weighed) / w
-			b.Fact(evidence.Fact{Subject: e.subjects[n], Key: evidence.FactSpansSampled, Value: strconv.FormatFloat(share, 'g', 3, 64), Number: share, Origin: b.Origin(0)})
+			b.FactAt(e.subjects[n], evidence.FactSpansSampled, strconv.FormatFloat(share, 'g', 3, 64), share, 0)
 		case e.p.sampled:
-			b.Fact(evidence.Fact{Subject: e.subjects[n], Key: evidence.FactSpansSampled, Value: "some", Number: math.NaN(), Origin: b.Origin(0)})
+			b.FactAt(e.subjects[n], evidence.FactSpansSampled, "some", math.NaN(), 0)
 		}
 	}
 	e.emitTables()

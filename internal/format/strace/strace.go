@@ -336,7 +336,7 @@ func (p *parser) emit(b *evidence.Builder) {
 // them.
 func (p *parser) emitSyncs(b *evidence.Builder, subject evidence.SubjectID) {
 	fact := func(key, value string, v float64, line int64) {
-		b.Fact(evidence.Fact{Subject: subject, Key: key, Value: value, Number: v, Origin: b.Origin(line)})
+		b.FactAt(subject, key, value, v, line)
 	}
 	slices.Sort(p.syncs)
 	fact(evidence.FactSyncs, "", float64(len(p.syncs)), p.syncAt)

@@ -155,10 +155,10 @@ func (p *parser) emitAll() error {
 	p.countCPUs()
 	host := b.Subject(evidence.Subject{Kind: evidence.Host, Name: p.name, CPUs: p.cpus})
 	if p.seen != "" {
-		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactKernel, Value: p.seen, Number: math.NaN(), Origin: b.Origin(1)})
+		b.FactAt(host, evidence.FactKernel, p.seen, math.NaN(), 1)
 	}
 	if p.freeTotal > 0 {
-		b.Fact(evidence.Fact{Subject: host, Key: evidence.FactHostMemory, Value: strconv.FormatFloat(p.freeTotal/(1<<20), 'f', 0, 64) + " MiB", Number: p.freeTotal, Origin: b.Origin(p.freeTotalLine)})
+		b.FactAt(host, evidence.FactHostMemory, strconv.FormatFloat(p.freeTotal/(1<<20), 'f', 0, 64)+" MiB", p.freeTotal, p.freeTotalLine)
 	}
 	p.dropUnused()
 	emitted := p.emitSeries(host, &p.host)

@@ -3,6 +3,7 @@
 //
 //	top                     CPU by mode (top.go)
 //	free                    memory (free.go)
+//	dstat                   CPU by mode, swap, tasks (dstat.go)
 //	vmstat 1                r, b, memory, swap, blocks, interrupts, switches, CPU by mode
 //	mpstat -P ALL 1         CPU by mode, of each CPU
 //	pidstat -u -r -d -w 1   CPU, faults, size, disks, switches of processes, -t of their threads
@@ -48,7 +49,7 @@ import (
 // Format reads the output of these tools, of one or of several.
 var Format = format.Format{
 	Name:  "sysstat",
-	About: "text of vmstat, mpstat, pidstat, iostat, sar, free and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7, and JSON of iostat and mpstat",
+	About: "text of vmstat, mpstat, pidstat, iostat, sar, free, dstat and the head of top, procps 3.2 to 4.0, sysstat 9.0 to 12.7, and JSON of iostat and mpstat",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -65,7 +66,7 @@ func matchHead(head []byte) format.Confidence {
 			return format.No // cut anywhere
 		}
 		text := string(line[:min(len(line), mostLine)])
-		if _, ok := parseBanner(text); ok || isTop(text) || isFree(text, more) {
+		if _, ok := parseBanner(text); ok || isTop(text) || isFree(text, more) || dstatOf(text) != nil {
 			return format.Sure
 		}
 		if h := headingOf(strings.Fields(text)); h != nil && h.kind != other {
@@ -150,6 +151,8 @@ type parser struct {
 
 	notation notation // JSON
 
+	dstat *dstat
+
 	tops     int     // screens of top
 	topLoads float64 // the load of the last
 }
@@ -166,6 +169,16 @@ func (p *parser) parseLine(text string) {
 		}
 	}
 	if p.parseFree(text) {
+		return
+	}
+	if d := dstatOf(text); d != nil {
+		if p.dstat == nil || p.dstat.groups != d.groups { // else the heading is printed again
+			p.dstat = d
+		}
+		return
+	}
+	if p.dstat != nil && p.parseDstat(text) {
+		p.used++
 		return
 	}
 	if p.tops > 0 && p.h == nil && p.belowTop(text) {

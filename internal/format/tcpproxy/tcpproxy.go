@@ -175,7 +175,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		t.Rows = append(t.Rows, []string{c.name, strconv.FormatInt(c.n, 10), median, most, strings.Join(flags, ", ")})
 		subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: c.name})
 		if n := c.flags["UO"]; n > 0 {
-			b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactPlacesUsedUp, Value: "connections" + evidence.Link + "circuit_breakers.max_connections", Number: float64(n), Origin: b.Origin(c.over)})
+			b.FactAt(subject, evidence.FactPlacesUsedUp, "connections"+evidence.Link+"circuit_breakers.max_connections", float64(n), c.over)
 		}
 		if n := c.flags["UF"] + c.flags["URX"]; n > 0 {
 			b.Warnf(c.line, "connections that could not be made to %s: %d of %d", c.name, n, c.n)

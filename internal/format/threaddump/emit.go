@@ -306,7 +306,7 @@ func (p *parser) emitSummary() {
 		b.Warnf(0, "stacks deeper than %d frames: %d; their outermost frames were left out", maxFrames, p.deep)
 	}
 	if p.stateless {
-		b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactStateless, Number: 1, Origin: b.Origin(p.begun)})
+		b.FactAt(p.subject, evidence.FactStateless, "", 1, p.begun)
 		b.Warnf(p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states")
 	}
 	if p.odd > 0 {

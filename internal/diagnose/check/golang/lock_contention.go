@@ -30,7 +30,7 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or 2 that are, of several mutexes, and wait for a minute each",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -105,15 +105,28 @@ func isStuckAlone(q *metrics.MutexQueue) bool {
 	return q.All && q.Waiting == 1 && q.Longest >= stuckAlone.Int64() && q.At[0] != "main.main"
 }
 
+// isStuckChain says whether all goroutines that a dump shows wait for mutexes, though not for the same one, and each for so long: whoever holds one waits for another.
+func isStuckChain(queues []metrics.MutexQueue) bool {
+	n := 0
+	for i := range queues {
+		if queues[i].Longest < stuck.Int64() || queues[i].Untimed {
+			return false
+		}
+		n += queues[i].Waiting
+	}
+	return n >= queuing.Int() && n == queues[0].Shown // which is known if there is a queue
+}
+
 // judgeLockByDump judges by the waits for a mutex in goroutine dumps; where they show nothing, by
 // the lock profiles.
 func judgeLockByDump(c *check.Case) check.Verdict {
 	queues := metrics.MutexQueuesOf(c.Bundle, c.Subject, internalFrame)
 	v := judgeLockByProfile(c)
+	chain := isStuckChain(queues)
 	for _, q := range queues {
 		long := q.Waiting >= queuing.Int() && q.Longest >= stuck.Int64()
 		alone := isStuckAlone(&q)
-		if !long && !alone && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
+		if !long && !alone && !chain && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
 			continue
 		}
 		v.Rule = check.StandsAlone
@@ -122,6 +135,10 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 			v.Title = fmt.Sprintf("Probably: %s wait for one mutex at the same time: %s.", units.Plural(q.Waiting, "goroutine"), q.At[0])
 		}
 		v.Summary = fmt.Sprintf("%s wait for one mutex in the dump", units.Plural(q.Waiting, "goroutine"))
+		if chain && !long {
+			v.Title = fmt.Sprintf("All %d goroutines shown wait for mutexes, each for a minute and more, the longest for %s: %s.", q.Shown, units.Time(float64(q.Longest)), q.At[0])
+			v.Summary = fmt.Sprintf("all %d goroutines shown wait for mutexes", q.Shown)
+		}
 		if alone {
 			v.Title = fmt.Sprintf("Probably: a goroutine waits in vain for a mutex, for %s so far: %s.", units.Time(float64(q.Longest)), q.At[0])
 			v.Summary = fmt.Sprintf("1 goroutine waits for a mutex for %s", units.Time(float64(q.Longest)))

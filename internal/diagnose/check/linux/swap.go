@@ -104,6 +104,11 @@ func judgeSwap(c *check.Case) check.Verdict {
 		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}
 		f = finding{share: p.Number, of: "the time"}
 	default:
+		if kernelOf(c) == nil && c.Ledger == nil && !s.MajorFaults.Known() { // the process's part is not known, but the host does little else
+			if w, ok := judgeHostSwap(c); ok {
+				return w
+			}
+		}
 		return v
 	}
 	who := "Requests wait"

@@ -23,10 +23,81 @@ var (
 
 // judgeByLog judges a dependency by its own log, or by that of its callers.
 func judgeByLog(c *check.Case) (check.Verdict, bool) {
-	if v, ok := judgeUnanswered(c); ok {
-		return v, true
+	for _, judge := range []func(*check.Case) (check.Verdict, bool){judgeUnanswered, judgePhase, judgeStuck, judgeFileServer} {
+		if v, ok := judge(c); ok {
+			return v, true
+		}
 	}
 	return judgeDatabase(c)
+}
+
+// ofPhase says what a phase of a request depends on, and what helps. Phases in which the server itself works tell nothing about what it waits for.
+var ofPhase = map[string]struct{ by, fix string }{
+	evidence.PhaseLookup:    {"its name server", "ask the name server itself (dig NAME, several times): a query that is lost is sent again after 5 s; a cache on the host, full names (with a dot at the end) and single-request-reopen in resolv.conf avoid most of them"},
+	evidence.PhaseConnect:   {"the network, or the accept queue of the server", "look for lost packets (nstat TcpRetransSegs, ss -ti) and a full accept queue of the server (ss -ltn): a first packet that is lost is sent again after 1 s; connections that stay open avoid it"},
+	evidence.PhaseHandshake: {"the server's CPUs, or what it asks about certificates", "keep connections open, resume sessions, and look at the CPUs of what ends TLS, and at its calls about certificates (OCSP)"},
+}
+
+// judgePhase judges by the phases of a request that its client measured: before the server can work on it, one took a second and more, and most of the time.
+func judgePhase(c *check.Case) (v check.Verdict, ok bool) {
+	f, told := c.Fact(evidence.FactPhaseMost)
+	all, _ := c.Fact(evidence.FactPhaseOf)
+	by, known := ofPhase[f.Value]
+	if !told || !known || c.Ledger != nil || f.Number < aSecond.Value || f.Number < mostly.Value*all.Number {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number / max(1, all.Number),
+		Title:   fmt.Sprintf("A request spent %s of %s in %s: it depends on %s.", units.Time(f.Number), units.Time(all.Number), f.Value, by.by),
+		Summary: fmt.Sprintf("%s took %s", f.Value, units.Time(f.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("request.phase_ms", "longest phase of a request: "+f.Value, f.Number/1e6, "ms", f.Origin),
+		c.Figure("request.phase_of_ms", "the whole of that request", all.Number/1e6, "ms", all.Origin))
+	v.Fix = []check.Fix{{Text: by.fix}}
+	v.Needs = []check.Need{{What: "how often it happens: the same request a hundred times"}}
+	return v, true
+}
+
+// judgeFileServer judges a host by a look at tasks in its kernel: they wait for a file server.
+func judgeFileServer(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactTasksAwaitFiles)
+	if !told || c.Ledger != nil {
+		return v, false
+	}
+	call := ""
+	if n.Value != "" {
+		call = ", in " + n.Value
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("Probably: a file server (NFS) does not answer: %s in the kernel for it%s.", waitVerb(int(n.Number)), call),
+		Summary: fmt.Sprintf("%s in the kernel for a file server", waitVerb(int(n.Number)))}
+	v.Evidence = append(v.Evidence, c.Figure(evidence.FactTasksAwaitFiles, "tasks that wait in the kernel for the answer of a file server, at one look", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "look at the file server and the network to it (nfsstat -c, nfsiostat 1: retransmissions and the time of a call), and unmount what is gone (umount -f -l)"}}
+	v.Needs = []check.Need{{What: "whether it stays so: the same stack again", Command: "cat /proc/PID/stack"}}
+	return v, true
+}
+
+func waitVerb(n int) string {
+	if n == 1 {
+		return "1 task waits"
+	}
+	return units.Plural(n, "task") + " wait"
+}
+
+// judgeStuck judges a storage by the operations that it says it has not done.
+func judgeStuck(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactOpsStuck)
+	most, _ := c.Fact(evidence.FactOpsStuckMost)
+	if !told || most.Number < tenSeconds.Value {
+		return v, false
+	}
+	name := c.Bundle.Subjects[c.Subject].Name
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("%s does not answer: operations have waited for up to %s, by its own words.", name, units.Time(most.Number)),
+		Summary: fmt.Sprintf("operations that waited for %s", units.Time(most.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("storage.stuck_ms", "longest that an operation has waited", most.Number/1e6, "ms", most.Origin),
+		c.Figure(evidence.FactOpsStuck, "operations, at one place at least", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "find what the operations wait for: a slow disk, the network between the hosts, or work of its own (scrubbing, recovery, deleting snapshots); it tells which of its parts they wait at"}}
+	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
+	return v, true
 }
 
 // lockedLong says whether a database reports waits for locks that callers notice, and how long the

@@ -43,9 +43,9 @@ as the others.
 
 What helps: less work per request: a better algorithm, a cache, a smaller answer, or the
 work in parallel where CPUs are free.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual; by a profile alone, half of %v or more; by hot threads alone, %v in one function",
-		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewHot),
-	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual; by a profile alone, half of %v or more; by hot threads alone, %v in one function; by the application's own log alone, half of %v of %v, or of one of %v",
+		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewHot, fewStatement, aSecond, tenSeconds),
+	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, fewStatement, tenSeconds, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
 		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 

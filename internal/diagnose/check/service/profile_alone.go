@@ -49,6 +49,9 @@ func judgeProfiledSleep(c *check.Case) (check.Verdict, bool) {
 }
 
 func judgeProfiledWork(c *check.Case) (v check.Verdict, ok bool) {
+	if v, ok := judgeOwnLong(c); ok {
+		return v, true
+	}
 	if f, told := c.Fact(evidence.FactThreadsHot); told && c.Ledger == nil && f.Number >= fewHot.Value {
 		v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number,
 			Title:   fmt.Sprintf("%.0f threads of a node use a whole CPU each, all in %s.", f.Number, f.Value),
@@ -60,6 +63,25 @@ func judgeProfiledWork(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	return judgeProfiled(c, evidence.WallRun, "Whatever was profiled computes: %s of %s in %s itself.",
 		check.Fix{Text: "do less work there, or cache its result"})
+}
+
+// judgeOwnLong judges an application by its own log of requests: several took a second and more, and most of it was its own work.
+func judgeOwnLong(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactOwnLong)
+	most, _ := c.Fact(evidence.FactOwnLongMost)
+	part, _ := c.Fact(evidence.FactOwnLongPart)
+	if !told || c.Ledger != nil || most.Number < aSecond.Value || n.Number < fewStatement.Value && most.Number < tenSeconds.Value || part.Number < mostly.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: part.Number,
+		Title:   fmt.Sprintf("The application itself works for %s of its slow requests, which take up to %s: %s.", units.Percent(part.Number), units.Time(most.Number), n.Value),
+		Summary: fmt.Sprintf("%s of slow requests is own work", units.Percent(part.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("requests.own_part", "part of slow requests that was its own work, by its log", part.Number, "1", part.Origin),
+		c.Figure("requests.own_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
+		c.Figure("requests.own_count", "requests of a second and more", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "find the code that takes the time (a profile of one such request), and do less there: fewer rows in a page, partial pages from a cache"}}
+	v.Needs = []check.Need{{What: "how many requests were not slow: the whole log"}}
+	return v, true
 }
 
 // judgeLockedThreads judges a native program by a single look at its threads, most of which wait for a mutex.
