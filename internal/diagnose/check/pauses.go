@@ -162,10 +162,18 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	share := (float64(b.Sum()) + float64(waited)) / float64(max(c.Ledger.Total, 1))
 	v.Summary = of.What + " are " + OfSlow(share)
 	v.Weigh(share, Material)
-	switch m := c.Matters(share, of.Terms); {
+	m := c.Matters(share, of.Terms)
+	count, few := 0, false
+	if m == Matters {
+		count, few = c.ByFewPauses(of.Pauses)
+	}
+	switch {
 	case m == NotSlow:
 		v.Rule = NotSlow
 		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", of.What, units.Percent(v.Weight))
+	case few:
+		v.Rule, v.Needs = OneLook, append(v.Needs, of.Terms.Longer...)
+		v.Summary += fmt.Sprintf(", mostly by %s, which another recording may not have", units.Plural(count, "pause"))
 	case m == Matters:
 		v.Rule = Matters
 		v.Saves = c.Save(per, b.Low, b.High+waited)

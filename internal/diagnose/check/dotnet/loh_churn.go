@@ -47,7 +47,7 @@ longer.`,
 	Least: fmt.Sprintf("2 gen 2 collections for large objects, and %v of slow time in their pauses, behind them and waiting for memory; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, 5 %% of the time or one pause of a second",
 		check.Material),
 	Thresholds: []check.Threshold{churning, leastChurn, leastGCs, leastWatched, moreMet, mostDies, onlyThere, reaching, stopped, worthType, check.ASecond,
-		check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
 		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
 

@@ -40,7 +40,7 @@ remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. 
 not help: a larger young generation.`,
 	Least: "one pause of a second",
 	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedFull, stoppedSpecial,
-		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
 		check.PausedEnough, check.SlowShare, check.SomeSlow},
