@@ -99,9 +99,10 @@ func (p *parser) findPool(peer evidence.NameID, calls []int) {
 	if done, holds := p.busyInTransactions(calls); p.findFullPool(peer, calls, done, holds) {
 		return
 	}
-	if done, holds, held := p.busyUntilAnswered(calls); held {
-		p.findFullPool(peer, calls, done, holds)
+	if done, holds, held := p.busyUntilAnswered(calls); held && p.findFullPool(peer, calls, done, holds) {
+		return
 	}
+	p.findHeldPool(peer, calls)
 }
 
 // busyInTransactions returns until when (ns) each call keeps its connection, where a call or an open transaction does, and which calls
