@@ -59,7 +59,7 @@ func (p *parser) linkAndEmit() {
 	p.linkCalls()
 	loops := p.findLoops()
 	unlinked := p.linkLookups()
-	p.findPools()
+	p.findPools(loops)
 	p.findLimiters()
 	p.findShared()
 	p.findSharedLookups()

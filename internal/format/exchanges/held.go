@@ -44,7 +44,7 @@ func (p *parser) holdsOf(calls []int) (all []hold) {
 	on := make(map[int64]int) // by connection: its last hold
 	for _, i := range calls {
 		x := &p.calls[i]
-		done := p.doneAt(x)
+		done := max(x.begun, p.doneAt(x))
 		n, known := on[x.port]
 		switch {
 		case !known:
@@ -75,7 +75,7 @@ func (p *parser) holdsOf(calls []int) (all []hold) {
 
 // findHeldPool finds the pool of a peer's connections that requests hold without a call, and charges requests with their waits for one: those
 // that get a connection late, and those that get none.
-func (p *parser) findHeldPool(peer evidence.NameID, calls []int) {
+func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) {
 	holds := p.holdsOf(calls)
 	if len(holds) < handOvers {
 		return
@@ -92,13 +92,13 @@ func (p *parser) findHeldPool(peer evidence.NameID, calls []int) {
 	}
 	slices.Sort(ends)
 	size, full := fullTimes(holds)
-	if size == 0 {
+	if size < 2 { // one at a time may be a lock
 		return
 	}
 	waited, taken := 0, 0
 	for i := range holds {
 		h := &holds[i]
-		if h.request < 0 || h.from-p.requests[h.request].begun < heldWait {
+		if h.request < 0 || h.from-p.requests[h.request].begun < heldWait || loops.isLoop(p.requests[h.request].thread) { // a loop that was busy calls late, too
 			continue
 		}
 		waited++
