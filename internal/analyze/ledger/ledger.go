@@ -105,6 +105,7 @@ type Ledger struct {
 	awaitGate *gate                     // the limit by which awaiteds are split; nil: none
 	alike     *similarRequests          // nil: no single request's awaits are known
 	onThreads bool                      // a request holds one thread until it is answered
+	collector float64                   // the collector's part of the process's CPU time, by a profile; 0 where traces show who held the CPUs, or unknown
 	ownCPUs   float64                   // the part of the processors, of those that others leave, that the service's own work keeps busy; 0 where not watched
 	byKernel  bool                      // the requests' paths tell what happened before the service read them
 	entrance  *entrance                 // nil: nothing waits at the service's sockets, or not known

@@ -82,6 +82,11 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			parts = addShare(parts, share{mechanism: PoolThread, part: n})
 		}
 	}
+	if left := inFlight - sum - awaiting - waits; left > 0 && !l.onThreads && m.stalls(at) {
+		if s, alone := l.aloneBlocked(looks); alone {
+			parts = addShare(parts, share{mechanism: Goroutine, Segment: s, part: left})
+		}
+	}
 	if awaiting > behind {
 		if l.awaiteds == nil {
 			parts = addShare(parts, share{mechanism: Awaiting, part: awaiting - behind})
@@ -97,4 +102,21 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 	}
 	inOrder(parts)
 	return parts
+}
+
+// aloneBlocked returns, as a wait for it, the one thread that works on a request, if it is blocked: while no request is answered, and none runs,
+// all others wait for that one, as for a lock that it holds meanwhile. It returns false if several threads work on requests, or one runs.
+func (l *Ledger) aloneBlocked(looks []threads.Sample) (s evidence.Segment, alone bool) {
+	for i := range looks {
+		v := &looks[i].View
+		switch {
+		case !v.Request && v.State != evidence.Running || v.State == evidence.Idle:
+			continue
+		case alone, v.State != evidence.Syscall && v.State != evidence.NetWait:
+			return s, false
+		}
+		alone = true
+		s = evidence.Segment{Kind: evidence.SyncWait, HolderKind: v.State, HolderStack: looks[i].Stack, HolderCause: v.Cause(l.b.Names)}
+	}
+	return s, alone
 }

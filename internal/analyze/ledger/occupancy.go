@@ -212,7 +212,14 @@ type meanwhile struct {
 	inFlight    func(at int64) float64 // charged requests
 	begun       func(at int64) float64 // upper bound on those that the service has begun with; nil: not known
 	awaiting    func(at int64) float64 // those that the service has begun with and that hold no thread
+	stalls      func(at int64) bool    // whether several are in flight, and none is answered around that moment though some would be by chance
 }
+
+const (
+	stallExpected = 5.   // answers that come on average in the time without any: by chance none comes in 0.7 % of such times (Poisson, e⁻⁵)
+	stallLeast    = 4.   // requests in flight meanwhile
+	stallShortest = 10e6 // ns: less is the time of some requests
+)
 
 func (l *Ledger) newMeanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
@@ -224,6 +231,10 @@ func (l *Ledger) newMeanwhile() meanwhile {
 			return max(0, float64(countBefore(starts, at+1)-countBefore(ends, at))-l.entrance.connectionsAt(at))
 		},
 		awaiting: func(at int64) float64 { return float64(awaiting()(at)) },
+	}
+	around := int64(max(stallShortest, stallExpected*float64(m.last-m.first)/float64(len(ends))) / 2)
+	m.stalls = func(at int64) bool {
+		return at-around >= m.first && at+around <= m.last && m.inFlight(at) >= stallLeast && countBefore(ends, at+around) == countBefore(ends, at-around)
 	}
 	if from, to := l.servedTimes(); len(from) > 0 {
 		m.begun = func(at int64) float64 { return float64(countBefore(from, at+1) - countBefore(to, at)) }

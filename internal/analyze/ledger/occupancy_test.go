@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
 const (
@@ -243,5 +244,51 @@ func TestAwaitedLimits(t *testing.T) {
 	}
 	if len(waits) != 1 || waits[0] != "limit at Gate.Enter" {
 		t.Errorf("it waits for %q", waits)
+	}
+}
+
+// While none of several requests is answered and one thread is blocked for one of them, the others wait for that one, as for a lock that it
+// holds: as many goroutines wait unseen. Where requests are answered meanwhile, or the thread runs, they do not.
+func TestBlockedAlone(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		call []string
+		end  func(i int64) int64 // of the requests that begin at 5 s, ms
+		want float64             // s of 19 s of their time that wait for another
+	}{
+		{"all are answered after the call", []string{"write", "- of file /log"}, func(int64) int64 { return 6000 }, 18},
+		{"one after the other", []string{"write", "- of file /log"}, func(i int64) int64 { return 5100 + i*50 }, 0},
+		{"the thread runs", []string{"running", "count"}, func(int64) int64 { return 6000 }, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBundle(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: 2})
+			s := newSource(b, "load", exact, 0)
+			for i := range int64(1000) {
+				if at := i * 10; at < 5000 || at >= 6000 {
+					s.Request(evidence.Request{Intended: epoch + at*ms, Start: epoch + at*ms, End: epoch + (at+1)*ms})
+				}
+			}
+			for i := range int64(19) {
+				s.Request(evidence.Request{Intended: epoch + 5000*ms, Start: epoch + 5000*ms, End: epoch + test.end(i)*ms})
+			}
+			s.Close()
+			s = newSource(b, "syscalls", exact, 0)
+			for i := range int64(400) {
+				at, lines := epoch+i*25*ms, []string{"accept", "- of listener"}
+				if i >= 200 && i < 240 {
+					lines = test.call
+				}
+				s.Sample(evidence.Sample{Subject: s.subject, Time: at, Lane: 1, Stack: stacktest.Intern(s.Builder, stacktest.Kernel(lines...)), Type: s.Name(evidence.SampleSyscall), Value: 1, Origin: s.Origin(1)})
+				s.Sample(evidence.Sample{Subject: s.subject, Time: at, Lane: 2, Stack: stacktest.Intern(s.Builder, stacktest.Kernel("epoll_wait")), Type: s.Name(evidence.SampleSyscall), Value: 1, Origin: s.Origin(1)})
+			}
+			s.watched(evidence.CoverSyscalls, 0, 10_000*ms)
+			s.Close()
+			of := threads.Readers{"go": threads.ScheduledStacks}
+			threads.Adopt(b, of)
+			l := one(t, b, Options{Stacks: of, OnThreads: func(string) bool { return false }})
+			if got := float64(l.Charges[Goroutine]) / 1e9; math.Abs(got-test.want) > 1.5 {
+				t.Errorf("%.2f s wait for another, want %.0f: %v", got, test.want, l.Charges)
+			}
+		})
 	}
 }

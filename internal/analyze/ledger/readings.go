@@ -43,6 +43,7 @@ func init() { // in init because some readings walk through requests, which need
 			l.queued = l.buildPoolQueue()
 			l.ownCPUs = l.ownCPUShare()
 			l.Unread = l.unreadBusy()
+			l.collector = l.collectorShare()
 		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Stacks)

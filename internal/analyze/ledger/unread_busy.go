@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -37,6 +38,25 @@ func (l *Ledger) waitsForThread(s *evidence.Segment, from int64) bool {
 		return l.queued != nil && l.queued.meanShare(from, s.Dur) >= mostQueued
 	}
 	return false
+}
+
+// collectorShare returns the part of the process's CPU time that its collector took, by a CPU profile, where no trace shows who held the CPUs
+// that requests waited for; 0 where that is not known.
+func (l *Ledger) collectorShare() float64 {
+	if l.Traced {
+		return 0
+	}
+	p, ok := metrics.ProfileOf(l.b, l.Subject)
+	if !ok || p.All <= 0 {
+		return 0
+	}
+	return float64(p.GC) / float64(p.All)
+}
+
+// moveToCollector moves the collector's part of a wait for CPUs that the process itself keeps busy.
+func (l *Ledger) moveToCollector(c *Charges) {
+	part := int64(l.collector * float64(c[RequestsCPU]))
+	c[RequestsCPU], c[CollectorCPU] = c[RequestsCPU]-part, c[CollectorCPU]+part
 }
 
 // unreadBusy returns nil where that is not known, or where the processors were not full.

@@ -46,9 +46,12 @@ var walkers = sync.Pool{New: func() any {
 
 func (w *walker) walkRequest(l *Ledger, row int, yield func(at int64, s *evidence.Segment, c *Charges, by derivation)) {
 	w.l, w.row, w.yield, w.moved = l, row, yield, l.moved[row].ns
-	if l.Unread != nil {
+	if l.Unread != nil || l.collector > 0 {
 		w.yield = func(at int64, s *evidence.Segment, c *Charges, by derivation) {
-			l.chargeCPUsWhileUnread(s, c)
+			if l.Unread != nil {
+				l.chargeCPUsWhileUnread(s, c)
+			}
+			l.moveToCollector(c)
 			yield(at, s, c, by)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
@@ -128,7 +129,7 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	sums, n, apart := make(map[called]float64), 0, 0
 	var origin evidence.Origin
 	for i := range x.Len() {
-		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 {
+		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 || c.Collects(x.Stack[i]) {
 			continue
 		}
 		site := c.SiteOf(x.Stack[i])
@@ -142,6 +143,21 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		return nil, 0
 	}
 	return rankEfforts(sums, origin), float64(apart) / float64(n)
+}
+
+// collectingStacks are the stacks that were looked at, and whether each is the collector's.
+type collectingStacks map[evidence.StackID]bool
+
+// Collects reports whether a stack is in a function in which the runtime collects.
+func (c *Case) Collects(stack evidence.StackID) bool {
+	collecting := platform.ByID(c.Runtime()).Collecting
+	known := Once(c, func(*Case) collectingStacks { return make(collectingStacks) })
+	is, met := known[stack]
+	if !met && collecting != nil {
+		is = slices.ContainsFunc(c.Bundle.Stacks.Frames(stack), func(f evidence.Frame) bool { return slices.Contains(collecting, c.Bundle.Names.Text(f.Func)) })
+		known[stack] = is
+	}
+	return is
 }
 
 // Background returns the functions in which goroutines ran that serve no request, the most first.

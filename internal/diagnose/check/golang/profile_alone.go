@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
@@ -23,12 +24,17 @@ func judgeGCProfile(c *check.Case) (v check.Verdict, ok bool) {
 	if slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == "go.forced-gc" }) {
 		return check.Verdict{Rule: check.Explained, Summary: fmt.Sprintf("GC had %s of a CPU profile, in cycles that the program requests", units.Percent(share))}, true
 	}
-	return check.Verdict{Rule: check.Matters, Weight: share,
+	v = check.Verdict{Rule: check.Matters, Weight: share,
 		Title:    fmt.Sprintf("GC uses %s of the process's CPU time, probably because the heap is too small.", units.Percent(share)),
 		Summary:  fmt.Sprintf("GC had %s of a CPU profile", units.Percent(share)),
 		Evidence: []check.Evidence{c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", origin)},
 		Fix:      []check.Fix{{Text: "let the heap grow before a cycle starts: GOMEMLIMIT with a higher GOGC since Go 1.19, a ballast before"}},
-		Needs:    []check.Need{gcTrace}}, true
+		Needs:    []check.Need{gcTrace}}
+	if l := c.Ledger; l != nil && l.Charges[ledger.CollectorCPU] > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("slow.gc_cpu_ms", "slow time waiting for a CPU busy with GC, by GC's share of the process's CPU time", float64(l.Charges[ledger.CollectorCPU])/1e6, "ms", origin))
+		v.Saves = c.SaveMechanism(ledger.CollectorCPU)
+	}
+	return v, true
 }
 
 // judgeForcedProfile judges by GC's part of the samples of the kernel's CPU clock, where calls that request a cycle are seen on the

@@ -2,7 +2,6 @@ package service
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -172,24 +171,15 @@ var fewSamples = check.Threshold{Name: "samples of the kernel's CPU clock", Valu
 // CPU clock, where no trace shows it; false if there are too few samples.
 func collectorPart(c *check.Case) (part float64, ok bool) {
 	on, x := c.Bundle.Names.Lookup(evidence.SampleOnCPU), &c.Bundle.Samples
-	collecting := platform.ByID(c.Runtime()).Collecting
-	if on == 0 || collecting == nil {
+	if on == 0 || platform.ByID(c.Runtime()).Collecting == nil {
 		return 0, false
 	}
 	all, collects := 0, 0
-	known := make(map[evidence.StackID]bool)
 	for i := range x.Len() {
 		if x.Type[i] != on || x.Subject[i] != c.Subject || x.Stack[i] == 0 {
 			continue
 		}
-		is, met := known[x.Stack[i]]
-		if !met {
-			is = slices.ContainsFunc(c.Bundle.Stacks.Frames(x.Stack[i]), func(f evidence.Frame) bool {
-				return slices.Contains(collecting, c.Bundle.Names.Text(f.Func))
-			})
-			known[x.Stack[i]] = is
-		}
-		if all++; is {
+		if all++; c.Collects(x.Stack[i]) {
 			collects++
 		}
 	}
