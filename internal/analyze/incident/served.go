@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // service is a worker's work on a request.
@@ -57,7 +58,7 @@ func (s *spending) shareLooks(all []service) [][]partOf {
 				out[k] = append(out[k], partOf{seg, part / sum})
 			}
 		}
-		slices.SortStableFunc(out[k], func(x, y partOf) int {
+		sorting.Short(out[k], func(x, y partOf) int {
 			return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 		})
 	}
@@ -88,7 +89,7 @@ func (s *spending) newSharing(all []service) *sharing {
 	for seg := range s.whole.by {
 		x.states = append(x.states, seg)
 	}
-	slices.SortStableFunc(x.states, func(x, y evidence.Segment) int {
+	sorting.Short(x.states, func(x, y evidence.Segment) int {
 		return cmp.Or(cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 	})
 	for k, seg := range x.states {

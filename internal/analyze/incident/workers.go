@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -83,8 +84,8 @@ func workersSpent(b *evidence.Bundle, subject evidence.SubjectID) *spending {
 			t.by[x] += max(1, l.Count)
 		}
 	}
-	slices.SortStableFunc(s.looks, func(x, y look) int { return cmp.Compare(x.at, y.at) })
-	slices.SortStableFunc(s.rounds, func(x, y round) int { return cmp.Compare(x.at, y.at) })
+	sorting.Short(s.looks, func(x, y look) int { return cmp.Compare(x.at, y.at) })
+	sorting.Short(s.rounds, func(x, y round) int { return cmp.Compare(x.at, y.at) })
 	return s
 }
 
@@ -123,7 +124,7 @@ func (s *spending) statesBetween(from, until int64) (parts []partOf) {
 	for seg, n := range t.by {
 		parts = append(parts, partOf{seg, float64(n) / float64(t.looks)})
 	}
-	slices.SortStableFunc(parts, func(x, y partOf) int {
+	sorting.Short(parts, func(x, y partOf) int {
 		return cmp.Or(cmp.Compare(y.part, x.part), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Cause, y.Cause))
 	})
 	return parts

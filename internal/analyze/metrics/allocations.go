@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -119,7 +120,7 @@ func (a *Allocations) readSites(b *evidence.Bundle, subject evidence.SubjectID, 
 			a.Count += v
 		}
 	}
-	slices.SortStableFunc(a.Sites, func(x, y AllocationSite) int {
+	sorting.Short(a.Sites, func(x, y AllocationSite) int {
 		return cmp.Or(-cmp.Compare(x.Large, y.Large), -cmp.Compare(x.Bytes, y.Bytes))
 	})
 }
@@ -145,7 +146,7 @@ func (a *Allocations) sumTypes() {
 		t := &a.Types[n]
 		t.Bytes, t.Large, t.Count = t.Bytes+x.Bytes, t.Large+x.Large, t.Count+x.Count
 	}
-	slices.SortStableFunc(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+	sorting.Short(a.Types, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // readLive reads the objects on the heap by type.
@@ -170,7 +171,7 @@ func (a *Allocations) readLive(b *evidence.Bundle, subject evidence.SubjectID) {
 			a.Live[n].Count += float64(s.Value[i])
 		}
 	}
-	slices.SortStableFunc(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
+	sorting.Short(a.Live, func(x, y AllocationType) int { return -cmp.Compare(x.Bytes, y.Bytes) })
 }
 
 // LargeSites returns the sites that allocate large objects, most bytes first.

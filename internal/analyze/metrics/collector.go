@@ -3,10 +3,10 @@ package metrics
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Collector is what a process's garbage collector did over a window. It is the same for all runtimes; a figure that a
@@ -145,7 +145,7 @@ func (g *Collector) listLooks() (all []*look) {
 		}
 	}
 	// A collector that only a counter reports for a running process has no pauses to show.
-	slices.SortStableFunc(all, func(x, y *look) int {
+	sorting.Short(all, func(x, y *look) int {
 		return cmp.Or(-compareBool(x.clock.Anchored(), y.clock.Anchored()), cmp.Compare(min(1, len(y.pauses)), min(1, len(x.pauses))), cmp.Compare(y.Until-y.From, x.Until-x.From))
 	})
 	return all
@@ -187,7 +187,7 @@ func (g *Collector) readPauses(beside *Beside) bool {
 		}
 		looked = looked.withSpan(w.From, w.Until)
 	}
-	slices.SortStableFunc(g.All, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(g.All, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
 	g.Window = Window{looked[0].From, looked[len(looked)-1].To}
 	watched := looked.Within(g.From, g.Until)
 	if beside != nil && g.Placed && g.bundle.Clocks[beside.Clock].Anchored() {

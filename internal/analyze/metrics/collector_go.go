@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -227,7 +228,7 @@ func joinPieces(pieces []*Collector) *Collector {
 		}
 	}
 	g.Processors = mostProcessors(pieces)
-	slices.SortStableFunc(g.Pauses, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(g.Pauses, func(a, b Pause) int { return cmp.Compare(a.From, b.From) })
 	return &g
 }
 
@@ -316,7 +317,7 @@ func (g *Collector) growthRate(key string) (Value, bool) {
 	if len(read) < 2 {
 		return Unknown, false
 	}
-	slices.SortStableFunc(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(read, func(a, b evidence.Fact) int { return cmp.Compare(a.From, b.From) })
 	first, last := read[0], read[len(read)-1]
 	if last.From <= first.From || last.Number < first.Number {
 		return Unknown, false

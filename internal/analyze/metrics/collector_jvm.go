@@ -3,10 +3,10 @@ package metrics
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // JVMCollector reads the pauses of a JVM from its logs, over the requests' time where the clocks can be joined, else over
@@ -248,7 +248,7 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Left) int { return cmp.Compare(a.At, b.At) })
+	sorting.Short(all, func(a, b Left) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 

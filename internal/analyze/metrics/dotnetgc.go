@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // DotnetGC is what the events of a .NET process tell of its collections over a window: what PerfView's GCStats shows, and
@@ -212,7 +213,7 @@ func (g *DotnetGC) readCollections(b *evidence.Bundle, subject evidence.SubjectI
 	for i := range g.Collections {
 		byEnd[i] = &g.Collections[i]
 	}
-	slices.SortStableFunc(byEnd, func(x, y *Collection) int { return cmp.Compare(x.To, y.To) })
+	sorting.Short(byEnd, func(x, y *Collection) int { return cmp.Compare(x.To, y.To) })
 	for i := range g.Collections {
 		c := &g.Collections[i]
 		n, _ := slices.BinarySearchFunc(byEnd, c.From, func(x *Collection, t int64) int { return cmp.Compare(x.To, t) })

@@ -3,9 +3,9 @@ package metrics
 import (
 	"cmp"
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // readPauses sums up the stops of the world, and computes the share that each collection's pauses took of the time since
@@ -91,13 +91,13 @@ func (g *DotnetGC) sumCollections() {
 		r.setMeans()
 		g.Reasons = append(g.Reasons, *r)
 	}
-	slices.SortStableFunc(g.Reasons, func(x, y GCReason) int {
+	sorting.Short(g.Reasons, func(x, y GCReason) int {
 		return cmp.Or(-cmp.Compare(x.Paused, y.Paused), cmp.Compare(x.Reason, y.Reason))
 	})
 	for _, x := range condemned {
 		g.Condemned = append(g.Condemned, *x)
 	}
-	slices.SortStableFunc(g.Condemned, func(x, y GCCondemned) int {
+	sorting.Short(g.Condemned, func(x, y GCCondemned) int {
 		return cmp.Or(-cmp.Compare(x.Count, y.Count), cmp.Compare(x.Reason, y.Reason))
 	})
 }
@@ -148,7 +148,7 @@ func (g *DotnetGC) Over(seconds float64) (out []*Collection) {
 			out = append(out, &g.Collections[i])
 		}
 	}
-	slices.SortStableFunc(out, func(x, y *Collection) int { return -cmp.Compare(x.Pause, y.Pause) })
+	sorting.Short(out, func(x, y *Collection) int { return -cmp.Compare(x.Pause, y.Pause) })
 	return out
 }
 

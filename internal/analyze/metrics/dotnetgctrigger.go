@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -64,7 +65,7 @@ func sumTriggers(b *evidence.Bundle, subject evidence.SubjectID, all []Collectio
 	for i := range out {
 		out[i].setMeans()
 	}
-	slices.SortStableFunc(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
+	sorting.Short(out, func(x, y GCTrigger) int { return -cmp.Compare(x.Paused, y.Paused) })
 	return out
 }
 

@@ -2,9 +2,9 @@ package metrics
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Shown is what was recorded of a host, by any recorder and even if the number of CPUs is unknown (vmstat does not tell).
@@ -43,7 +43,7 @@ func ShownOf(b *evidence.Bundle) Shown {
 		}
 	}
 	s.Processes = (&Host{b: b, process: -1, w: Whole, from: -1}).Neighbours()
-	slices.SortStableFunc(s.Processes, func(a, b Neighbour) int { return cmp.Compare(b.Cores, a.Cores) })
+	sorting.Short(s.Processes, func(a, b Neighbour) int { return cmp.Compare(b.Cores, a.Cores) })
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // ListenQueue is the queue at one address that a process listens at.
@@ -50,7 +51,7 @@ func ListenQueues(b *evidence.Bundle, subject evidence.SubjectID) (all []ListenQ
 		}
 		all = append(all, q)
 	}
-	slices.SortStableFunc(all, func(x, y ListenQueue) int {
+	sorting.Short(all, func(x, y ListenQueue) int {
 		switch a, b := x.Most()+x.MostUnread(), y.Most()+y.MostUnread(); {
 		case a > b:
 			return -1

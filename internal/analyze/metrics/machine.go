@@ -3,10 +3,10 @@ package metrics
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Machine is what the kernel counted of a whole host during the recording. Unknown figures are NaN.
@@ -71,7 +71,7 @@ func machineOf(b *evidence.Bundle, h evidence.SubjectID, w Window) *Machine {
 			}
 		}
 	}
-	slices.SortStableFunc(m.Disks, func(a, b DiskUse) int { return cmp.Compare(b.Busy, a.Busy) })
+	sorting.Short(m.Disks, func(a, b DiskUse) int { return cmp.Compare(b.Busy, a.Busy) })
 	for i := range b.Coverage {
 		m.Sampled = m.Sampled || b.Coverage[i].Kind == evidence.CoverOnCPU && b.Coverage[i].Subject == h
 	}

@@ -2,9 +2,9 @@ package metrics
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Pinned is the waits of virtual threads that kept their carrier, the OS thread that runs them
@@ -69,8 +69,8 @@ func PinnedOf(b *evidence.Bundle, subject evidence.SubjectID) *Pinned {
 		p.Sites[n].Waits++
 		p.Sites[n].Waited += took
 	}
-	slices.SortStableFunc(p.Sites, func(x, y PinnedSite) int { return cmp.Compare(y.Waited, x.Waited) })
-	slices.SortStableFunc(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.delta, y.delta)) })
+	sorting.Short(p.Sites, func(x, y PinnedSite) int { return cmp.Compare(y.Waited, x.Waited) })
+	sorting.Short(ends, func(x, y end) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.delta, y.delta)) })
 	carriers := b.Subjects[subject].CPUs
 	at := 0
 	for n, e := range ends {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // ConnectionPool is what the gauges of a connection pool tell over a window.
@@ -71,7 +72,7 @@ func ConnectionPools(b *evidence.Bundle, subject evidence.SubjectID, w Window) (
 		}
 	}
 	all = withTimeouts(b, subject, all)
-	slices.SortStableFunc(all, func(x, y ConnectionPool) int {
+	sorting.Short(all, func(x, y ConnectionPool) int {
 		return cmp.Or(cmp.Compare(waitingOrZero(y), waitingOrZero(x)), cmp.Compare(y.TimedOut, x.TimedOut))
 	})
 	return all

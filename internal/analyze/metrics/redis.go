@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Redis is what a Redis server, or a server derived from it (Valkey, KeyDB), reported about itself over a window. It comes
@@ -317,7 +318,7 @@ func (r *Redis) readFacts() {
 			}
 		}
 	}
-	slices.SortStableFunc(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
+	sorting.Short(r.Told, func(x, y RedisTold) int { return cmp.Compare(y.Count, x.Count) })
 }
 
 // RedisTold is a kind of lines in a server's log.

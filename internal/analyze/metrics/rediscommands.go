@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // RedisCommand is the cost of a server's calls of one command. The time is that of the thread that runs them, without
@@ -84,7 +85,7 @@ func (r *Redis) readCommands(w Window) {
 		}
 		r.Commands = append(r.Commands, c)
 	}
-	slices.SortStableFunc(r.Commands, func(x, y RedisCommand) int {
+	sorting.Short(r.Commands, func(x, y RedisCommand) int {
 		return cmp.Or(cmp.Compare(orZero(y.Time.Number), orZero(x.Time.Number)), cmp.Compare(x.Name, y.Name))
 	})
 	r.InCommands = r.LoopCommands
@@ -93,7 +94,7 @@ func (r *Redis) readCommands(w Window) {
 			c := &r.Commands[i]
 			c.Calls, c.Time, c.Rejected, c.Failed = Unknown, Unknown, Unknown, Unknown
 		}
-		slices.SortStableFunc(r.Commands, func(x, y RedisCommand) int {
+		sorting.Short(r.Commands, func(x, y RedisCommand) int {
 			return cmp.Or(cmp.Compare(orZero(y.Spent.Number), orZero(x.Spent.Number)), cmp.Compare(x.Name, y.Name))
 		})
 		return
@@ -140,7 +141,7 @@ func (r *Redis) listBuckets() map[string][]bucket {
 		}
 	}
 	for _, b := range out {
-		slices.SortStableFunc(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
+		sorting.Short(b, func(x, y bucket) int { return cmp.Compare(x.upTo, y.upTo) })
 	}
 	return out
 }
@@ -216,7 +217,7 @@ func (r *Redis) readHosts() {
 			r.Hosts[i].Commands[command] = mean(evidence.SeriesRedisHostLast + ":" + of).Number
 		}
 	}
-	slices.SortStableFunc(r.Hosts, func(x, y RedisHost) int {
+	sorting.Short(r.Hosts, func(x, y RedisHost) int {
 		return cmp.Compare(orZero(y.Connections.Number), orZero(x.Connections.Number))
 	})
 }
@@ -316,7 +317,7 @@ func (r *Redis) readSlowLog(w Window) {
 		c.Hosts = c.Hosts[:min(len(c.Hosts), 5)]
 		s.ByCommand = append(s.ByCommand, *c)
 	}
-	slices.SortStableFunc(s.ByCommand, func(x, y RedisSlowCommand) int {
+	sorting.Short(s.ByCommand, func(x, y RedisSlowCommand) int {
 		return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Command, y.Command))
 	})
 	r.readEvents(w)
@@ -359,7 +360,7 @@ func (r *Redis) readEvents(w Window) {
 		}
 		r.Events = append(r.Events, *e)
 	}
-	slices.SortStableFunc(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
+	sorting.Short(r.Events, func(x, y RedisEvent) int { return cmp.Or(cmp.Compare(y.Total, x.Total), cmp.Compare(x.Name, y.Name)) })
 }
 
 // RedisAddress returns a client's address without its port: "10.0.0.7"; "unix" for a UNIX socket, whose path is followed by a 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // redisTold are the figures of INFO: each field at each answer, from all files together, because a file may hold a single
@@ -101,7 +102,7 @@ func (k *Curve) withSeries(s *evidence.Series) *Curve {
 			all = append(all, point{at, of.V[i]})
 		}
 	}
-	slices.SortStableFunc(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
+	sorting.Short(all, func(x, y point) int { return cmp.Compare(x.t, y.t) })
 	out := &Curve{Origin: k.Origin}
 	for i, p := range all {
 		if i == 0 || p.t != all[i-1].t {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // RedisStall is the wait (ns) for a server's only thread from which clients notice: the excess of a call that is worth naming,
@@ -164,7 +165,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	for _, k := range by {
 		all = append(all, *k)
 	}
-	slices.SortStableFunc(all, func(x, y RedisKept) int {
+	sorting.Short(all, func(x, y RedisKept) int {
 		return cmp.Or(cmp.Compare(y.Squares, x.Squares), cmp.Compare(x.What, y.What))
 	})
 	return all

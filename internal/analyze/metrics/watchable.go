@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Watchable is a series of a process or a host under the name that watch rules use (internal/operate/watch/series). Counts and
@@ -366,7 +367,7 @@ func SinceLast(t []int64, share []float64, born int64) []float64 {
 // coveredSpans returns when something was watched, in order.
 func (w *watching) coveredSpans(kind string) (of Spans) {
 	cover := w.b.Covered(w.s, kind)
-	slices.SortStableFunc(cover, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(cover, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
 	for _, c := range cover {
 		if c.Until > c.From {
 			of = of.Add(c.From, c.Until)

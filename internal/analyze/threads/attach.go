@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Attach gives requests with a lane but without states the states in which their thread was seen. Call it when the bundle's clocks are aligned,
@@ -102,7 +103,7 @@ func (a *attacher) indexBundle() {
 	}
 	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
 	for _, calls := range a.calls { // of nested calls the inner one is more precise, and awaits come last
-		slices.SortStableFunc(calls, func(x, y span) int {
+		sorting.Short(calls, func(x, y span) int {
 			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
 		})
 	}
@@ -294,7 +295,7 @@ func (a *attacher) addCoverage() {
 	for k := range a.attached {
 		sources = append(sources, k)
 	}
-	slices.SortStableFunc(sources, func(x, y charged) int {
+	sorting.Short(sources, func(x, y charged) int {
 		return cmp.Or(cmp.Compare(x.subject, y.subject), cmp.Compare(x.artifact, y.artifact), cmp.Compare(x.clock, y.clock))
 	})
 	for _, k := range sources {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -77,6 +78,6 @@ func (t *Threads) BackgroundThreads(s evidence.SubjectID) (all []Background) {
 	for _, root := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, *of[root])
 	}
-	slices.SortStableFunc(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
+	sorting.Short(all, func(a, b Background) int { return cmp.Compare(len(b.Lanes), len(a.Lanes)) })
 	return all
 }

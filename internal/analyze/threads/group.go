@@ -3,10 +3,10 @@ package threads
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -185,7 +185,7 @@ func (t *Threads) sumRows(s evidence.SubjectID, rows []Sample) *Summary {
 			}
 		}
 	}
-	slices.SortStableFunc(out.Groups, func(a, b Group) int {
+	sorting.Short(out.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.sortRank(), b.sortRank()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.View.Owner, b.View.Owner), cmp.Compare(a.View.Pattern, b.View.Pattern), cmp.Compare(a.View.Pool, b.View.Pool))
 	})
 	out.Rows = rows

@@ -192,3 +192,33 @@ func TestVirtualOnce(t *testing.T) {
 		t.Errorf("looks %+v", looks)
 	}
 }
+
+// A pool has the most threads that were seen at one moment, whatever they did and however many looks were at each.
+func TestPoolThreads(t *testing.T) {
+	waits := on(latch, []string{"mill.Mill.order"}, serverBelow)
+	worker := on(socketRead, []string{"mill.Hand.work", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[hands]"})
+	rests := on([]string{"jdk.internal.misc.Unsafe.park", "java.util.concurrent.locks.LockSupport.park", "java.util.concurrent.LinkedBlockingQueue.take", "java.util.concurrent.ThreadPoolExecutor.getTask",
+		"java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[hands]"})
+	for name, rounds := range map[string][]int{"grows": {2, 3, 5}, "shrinks": {4, 3, 2}, "stays": {1, 1, 1}} {
+		r := jvm()
+		most := 0
+		for n, threads := range rounds {
+			most = max(most, threads)
+			r.look(1, int64(n+1)*1e9, waits)
+			for k := range threads {
+				stack := worker
+				if k%2 == 1 {
+					stack = rests
+				}
+				r.look(evidence.LaneID(11+k), int64(n+1)*1e9, stack)
+			}
+		}
+		x := r.threads()
+		if got := x.PoolThreads(r.subject, "hands"); got != most {
+			t.Errorf("%s: %d threads, want %d", name, got, most)
+		}
+		if got := x.PoolThreads(r.subject, "feet"); got != 0 {
+			t.Errorf("%s: %d threads of a pool that is not there", name, got)
+		}
+	}
+}

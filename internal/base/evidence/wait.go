@@ -35,6 +35,7 @@ const (
 	FutexWait               // at a futex, for any reason
 	RateLimit               // for a limiter of calls per second to Of
 	Turn                    // until the requests before it are served, one at a time
+	HeldPool                // for one of a pool of connections to Of, which requests hold without a call
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 

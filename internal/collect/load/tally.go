@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -287,7 +287,7 @@ func (t *tally) buildResult(offered int64, failures map[string]int64) *Result {
 	for text, n := range failures {
 		r.ErrorKinds = append(r.ErrorKinds, ErrorKind{text, n})
 	}
-	slices.SortStableFunc(r.ErrorKinds, func(a, b ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Short(r.ErrorKinds, func(a, b ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	t.judgeGenerator(r)
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Collections are a garbage collector's collections of one kind, with one reason and one function that caused them, where they
@@ -61,7 +62,7 @@ func (c *Case) Collections() (out []Collections) {
 		}
 		out[i].Pauses = append(out[i].Pauses, p)
 	}
-	slices.SortStableFunc(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
+	sorting.Short(out, func(a, b Collections) int { return cmp.Compare(b.Pauses.Seconds(), a.Pauses.Seconds()) })
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -237,7 +238,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 			ms = append(ms, ledger.Mechanism(k))
 		}
 	}
-	slices.SortStableFunc(ms, func(x, y ledger.Mechanism) int { return cmp.Compare(b.Roots[y], b.Roots[x]) })
+	sorting.Short(ms, func(x, y ledger.Mechanism) int { return cmp.Compare(b.Roots[y], b.Roots[x]) })
 	for _, k := range ms {
 		text := "share of that time in which the holder was " + k.Title()
 		switch k {

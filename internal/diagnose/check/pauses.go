@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -162,10 +163,18 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	share := (float64(b.Sum()) + float64(waited)) / float64(max(c.Ledger.Total, 1))
 	v.Summary = of.What + " are " + OfSlow(share)
 	v.Weigh(share, Material)
-	switch m := c.Matters(share, of.Terms); {
+	m := c.Matters(share, of.Terms)
+	count, few := 0, false
+	if m == Matters {
+		count, few = c.ByFewPauses(of.Pauses)
+	}
+	switch {
 	case m == NotSlow:
 		v.Rule = NotSlow
 		v.Summary = fmt.Sprintf("%s pause the program %s of the time, but almost no requests are slow", of.What, units.Percent(v.Weight))
+	case few:
+		v.Rule, v.Needs = OneLook, append(v.Needs, of.Terms.Longer...)
+		v.Summary += fmt.Sprintf(", mostly by %s, which another recording may not have", units.Plural(count, "pause"))
 	case m == Matters:
 		v.Rule = Matters
 		v.Saves = c.Save(per, b.Low, b.High+waited)
@@ -382,7 +391,7 @@ func (c *Case) sumParts(g *metrics.Collector, t *CollectorTerms) (x together) {
 		}
 		return part[i] / parts[i].Least.Value
 	}
-	slices.SortStableFunc(order, func(i, k int) int {
+	sorting.Short(order, func(i, k int) int {
 		switch {
 		case weight(i) > weight(k):
 			return -1

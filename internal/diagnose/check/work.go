@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Effort is the work of slow requests in one function of the program.
@@ -211,7 +212,7 @@ func rankEfforts(sums map[called]float64, origin evidence.Origin) (out []Effort)
 		k := best[name]
 		out = append(out, Effort{Site{Function: k.function, Callee: k.callee}, n / total, origin})
 	}
-	slices.SortStableFunc(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
+	sorting.Short(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
 	return out
 }
 
@@ -234,7 +235,7 @@ func samplesOf(c *Case) samples {
 		}
 	}
 	for _, rows := range s.lanes {
-		slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
+		sorting.Short(rows, func(a, b int) int { return cmp.Compare(x.Time[a], x.Time[b]) })
 	}
 	return s
 }

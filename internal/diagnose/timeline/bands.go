@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // bandKinds are the kinds of intervals that are drawn as bands.
@@ -138,7 +139,7 @@ func (s *spans) add(more ...span) {
 		return
 	}
 	all := append(slices.Clone(*s), more...)
-	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	sorting.Short(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	out := all[:1]
 	for _, x := range all[1:] {
 		if last := &out[len(out)-1]; x.from <= last.to {

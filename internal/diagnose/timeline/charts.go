@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -126,7 +127,7 @@ func (l *layout) addDiskChart() {
 		}
 		most[name] = max(most[name], slices.Max(s.V))
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(most[b], most[a]) })
+	sorting.Short(names, func(a, b string) int { return cmp.Compare(most[b], most[a]) })
 	var all figures
 	for _, name := range names[:min(len(names), mostDisks)] {
 		all = append(all, struct{ series, id, title string }{evidence.SeriesDiskBusy + ":" + name, "disk-" + name, name})
@@ -373,7 +374,7 @@ func (l *layout) addGoroutineCharts() {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once, the highest
+	sorting.Short(all, func(a, b reading) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(b.n, a.n)) }) // of several at once, the highest
 	slices.Sort(from)
 	for _, x := range all {
 		if n := len(c.T); x.at >= l.t.From && x.at <= l.t.To && (n == 0 || c.T[n-1] < x.at) {

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -173,7 +174,7 @@ func (p pausesBy) summarizeGroups() (out []Pauses) {
 		}
 		out = append(out, x)
 	}
-	slices.SortStableFunc(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
+	sorting.Short(out, func(a, b Pauses) int { return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Name, b.Name)) })
 	return out[:min(len(out), mostPauseRow)]
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
@@ -131,7 +132,7 @@ func (t *tree) buildFlame(id, title, unit string) Flame {
 		n.Parent = parent
 		at := int32(len(f.Nodes))
 		f.Nodes = append(f.Nodes, n)
-		slices.SortStableFunc(children[i], func(a, b int32) int {
+		sorting.Short(children[i], func(a, b int32) int {
 			return cmp.Or(cmp.Compare(t.nodes[b].Value, t.nodes[a].Value), cmp.Compare(t.nodes[a].Name, t.nodes[b].Name), cmp.Compare(t.nodes[a].Kind, t.nodes[b].Kind))
 		})
 		for _, c := range children[i] {

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/suggest"
 )
 
@@ -77,7 +78,7 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 			life.Charges = append(life.Charges, Charge{mechanism.String(), mechanism.TitleOf(lay.laneNoun()), v})
 		}
 	}
-	slices.SortStableFunc(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
+	sorting.Short(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })
 	life.dropEntrances(b.Names)
 	if states < MaxStates {
 		life.joinStates(states)

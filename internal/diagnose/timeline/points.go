@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // addPoints lays out the points of every source. A request whose states are shown keeps a point of
@@ -73,7 +74,7 @@ func splitPoints(sources []source, room int) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sources[a].count, sources[b].count) })
+	sorting.Short(order, func(a, b int) int { return cmp.Compare(sources[a].count, sources[b].count) })
 	out := make([]int, len(sources))
 	for n, i := range order {
 		out[i] = min(sources[i].count, room/(len(order)-n))

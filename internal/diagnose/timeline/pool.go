@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // The thread pool of a runtime in which each request needs a thread: .NET's. It decides how long requests wait.
@@ -60,7 +61,7 @@ func (l *layout) addPoolAdjustments() {
 		}
 	}
 	reasons := slices.Sorted(maps.Keys(byReason))
-	slices.SortStableFunc(reasons, func(a, b string) int { return cmp.Compare(starvingRank(b), starvingRank(a)) })
+	sorting.Short(reasons, func(a, b string) int { return cmp.Compare(starvingRank(b), starvingRank(a)) })
 	for _, reason := range reasons {
 		id := bandPoolAdjusted
 		if starvingRank(reason) > 0 {

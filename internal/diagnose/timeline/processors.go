@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // works maps the evidence's kinds of work to the drawn ones.
@@ -36,7 +37,7 @@ func (l *layout) addProcessors() {
 		return
 	}
 	// The trace with the charged requests comes first and gets half of the spans.
-	slices.SortStableFunc(traces, func(a, b *occupancy) int {
+	sorting.Short(traces, func(a, b *occupancy) int {
 		return cmp.Or(cmp.Compare(l.chargedRank(b), l.chargedRank(a)), cmp.Compare(a.p.From, b.p.From))
 	})
 	left := MaxSpans
@@ -95,7 +96,7 @@ func (l *layout) chargedRank(o *occupancy) int {
 // splitSpans divides the spans among traces; what one does not need goes to the others.
 func splitSpans(traces []*occupancy, room int) {
 	order := slices.Clone(traces)
-	slices.SortStableFunc(order, func(a, b *occupancy) int { return cmp.Compare(a.count, b.count) })
+	sorting.Short(order, func(a, b *occupancy) int { return cmp.Compare(a.count, b.count) })
 	for n, o := range order {
 		o.room = min(o.count, room/(len(order)-n))
 		room -= o.room

@@ -2,10 +2,10 @@ package timeline
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // addRoutes sums up what the slow requests of each route lost, where there are routes.
@@ -45,7 +45,7 @@ func (l *layout) addRoutes() {
 		}
 		l.t.Routes = append(l.t.Routes, x.Route)
 	}
-	slices.SortStableFunc(l.t.Routes, func(a, b Route) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
+	sorting.Short(l.t.Routes, func(a, b Route) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Name, b.Name)) })
 	if left := len(l.t.Routes) - MaxRoutes; left > 0 {
 		l.noteOmitted("what the slow requests of %d routes lost, which lost least", left)
 		l.t.Routes = l.t.Routes[:MaxRoutes]

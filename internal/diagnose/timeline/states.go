@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // collector turns the ledger's walk into states. If a request has too many, it draws together neighbours shorter than short until they are that
@@ -156,7 +156,7 @@ func partsOf(c *ledger.Charges) (most string, all []Part) {
 	if len(all) == 0 {
 		return ledger.Unexplained.String(), nil
 	}
-	slices.SortStableFunc(all, func(a, b Part) int { return cmp.Compare(b.Dur, a.Dur) })
+	sorting.Short(all, func(a, b Part) int { return cmp.Compare(b.Dur, a.Dur) })
 	if len(all) == 1 {
 		return all[0].Mechanism, nil
 	}
@@ -200,7 +200,7 @@ func formatHolders(s *evidence.Shares) string {
 			all = append(all, share{evidence.Holder(h), v})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b share) int { return cmp.Compare(b.v, a.v) })
+	sorting.Short(all, func(a, b share) int { return cmp.Compare(b.v, a.v) })
 	if len(all) == 1 {
 		return "CPUs: " + holderTitle(all[0].h)
 	}

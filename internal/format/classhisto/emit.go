@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // emitHistograms writes the histograms as samples, and a table of the largest classes.
@@ -61,7 +62,7 @@ func (p *parser) classTable() evidence.Table {
 		t.Columns = append(t.Columns, "bytes since the first")
 		by = grown
 	}
-	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(by(y), by(x)) })
+	sorting.Short(rows, func(x, y row) int { return cmp.Compare(by(y), by(x)) })
 	for _, r := range rows[:min(len(rows), most)] {
 		cells := []string{r.class, strconv.FormatInt(r.instances, 10), strconv.FormatInt(r.bytes, 10)}
 		if len(p.done) > 1 {

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -214,7 +215,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			b.Warnf(c.line, "container %s uses %.0f %% of the memory it may: memory.events and memory.pressure of its group show whether it waits for memory", c.name, 100*c.memory/c.limit)
 		}
 	}
-	slices.SortStableFunc(p.rows, func(x, y container) int { return cmp.Compare(y.cpu, x.cpu) })
+	sorting.Short(p.rows, func(x, y container) int { return cmp.Compare(y.cpu, x.cpu) })
 	t := evidence.Table{Title: "containers, most CPU first", Columns: []string{"", "CPUs", "memory MiB", "limit MiB"}}
 	for _, c := range p.rows[:min(len(p.rows), mostShown)] {
 		limit := ""

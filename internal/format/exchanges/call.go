@@ -2,6 +2,8 @@ package exchanges
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -133,7 +135,50 @@ func (p *parser) namePeer(address, kind []byte) evidence.NameID {
 	if who := p.ends[string(address)]; title == "" && who != "" && string(kind) == "-" {
 		title = who + " at "
 	}
-	return p.internName(p.peers, append([]byte(title), address...), mostPeers)
+	id := p.internName(p.peers, append([]byte(title), address...), mostPeers)
+	if products[string(kind)] != "" && id != 0 {
+		p.spoken[id] = string(address)
+	}
+	return id
+}
+
+// unifyPeers gives all calls to one address the product that most of them show: one listens at an address, and a short piece of one protocol
+// may look like another's.
+func (p *parser) unifyPeers() {
+	byAddress := make(map[string][]evidence.NameID)
+	for id, address := range p.spoken {
+		byAddress[address] = append(byAddress[address], id)
+	}
+	to := make(map[evidence.NameID]evidence.NameID)
+	for address, names := range byAddress {
+		if len(names) < 2 {
+			delete(byAddress, address)
+			continue
+		}
+		for _, id := range names {
+			to[id] = id
+		}
+	}
+	if len(to) == 0 {
+		return
+	}
+	count := make(map[evidence.NameID]int)
+	for i := range p.calls {
+		count[p.calls[i].what]++
+	}
+	for _, names := range byAddress {
+		slices.SortFunc(names, func(a, b evidence.NameID) int {
+			return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(p.b.Text(a), p.b.Text(b)))
+		})
+		for _, id := range names {
+			to[id] = names[0]
+		}
+	}
+	for i := range p.calls {
+		if id, one := to[p.calls[i].what]; one {
+			p.calls[i].what = id
+		}
+	}
 }
 
 func (p *parser) nameServer(address []byte) evidence.NameID {

@@ -55,10 +55,11 @@ func (p *parser) linkAndEmit() {
 	slices.SortStableFunc(p.requests, func(x, y exchange) int { return cmp.Compare(p.endOf(&x), p.endOf(&y)) })
 	p.groupRoutes()
 	p.nameUnnamed()
+	p.unifyPeers()
 	p.linkCalls()
 	loops := p.findLoops()
 	unlinked := p.linkLookups()
-	p.findPools()
+	p.findPools(loops)
 	p.findLimiters()
 	p.findShared()
 	p.findSharedLookups()
@@ -215,16 +216,20 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 			done = end
 		}
 		inside(c.begun - c.pooled)
+		call := evidence.Segment{Kind: evidence.NetWait, Cause: c.what}
+		if c.awaited { // another request's call
+			call.HolderKind, call.HolderCause = evidence.NetWait, c.what
+		}
 		pool := evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool}
-		if !c.paced { // a limiter is not held by a request
+		if !c.paced && !c.idle { // a limiter is not held by a request, and these hold it without a call
 			pool.HolderKind, pool.HolderCause = evidence.NetWait, c.what
 		}
 		until(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {
-			until(c.first-c.ready, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
+			until(c.first-c.ready, call)
 			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer had arrived; what kept the process from reading it is unknown
 		}
-		until(done, evidence.Segment{Kind: evidence.NetWait, Cause: c.what})
+		until(done, call)
 	}
 	inside(end)
 	return path

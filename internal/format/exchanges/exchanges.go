@@ -125,6 +125,7 @@ type exchange struct {
 	pool          evidence.NameID // of a call: the pool that its request waited for, for pooled ns
 	pooled        int64
 	paced         bool  // that pool is a limiter
+	idle          bool  // that pool's connections are held without a call
 	served        bool  // of a call: its goroutine had read a request
 	status        int16 // of a call's answer, 0 unknown
 	transaction   transaction
@@ -136,6 +137,7 @@ type exchange struct {
 	unknownName   bool  // which answered that the name does not exist
 	shared        bool  // of a call: its connection carried further questions before its answer
 	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is no call of its own
+	awaited       bool  // of one that is behind another: its request waits for that one's end, not on its connection
 	unnamed       int64 // number of a route of unknown name, 0 none; what is its method until it gets a name
 	failed        bool
 }
@@ -173,12 +175,14 @@ type parser struct {
 	pathTexts       []string
 	ends            map[string]string // by path of a UNIX socket: the process at the other end
 	extra           []evidence.Extra
-	prepared        map[ownEnd]string // what the previous call has prepared
+	prepared        map[ownEnd]string          // what the previous call has prepared
+	spoken          map[evidence.NameID]string // by the name of a product at an address: the address
+	opened          map[int64]int64            // by the own port of a connection: when its first call began
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int),
-		prepared: make(map[ownEnd]string), names: make(map[int64]string), paths: make(map[string]int64), ends: make(map[string]string)}
+		prepared: make(map[ownEnd]string), spoken: make(map[evidence.NameID]string), names: make(map[int64]string), paths: make(map[string]int64), ends: make(map[string]string)}
 	if err := p.Scan(ctx, a, p.parseLine); err != nil {
 		return err
 	}

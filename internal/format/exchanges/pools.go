@@ -22,7 +22,13 @@ const (
 )
 
 // findPools finds the pools of connections, and for calls how long their requests waited for a connection.
-func (p *parser) findPools() { p.eachPeer(p.findPool) }
+func (p *parser) findPools(loops *loops) {
+	p.eachPeer(func(peer evidence.NameID, calls []int) {
+		if !p.findPool(peer, calls) {
+			p.findHeldPool(peer, calls, loops)
+		}
+	})
+}
 
 // eachPeer yields the calls of each peer in the order in which they begin, and peers in the order of their names.
 // It leaves out calls beside which others may be in progress on the connection.
@@ -93,15 +99,15 @@ func (p *parser) handOverTime(calls []int, done map[int]int64) int64 {
 	return max(handOver, min(stats.Quantile(rests, .9), int64(handOverOf*float64(stats.Quantile(took, .5)))))
 }
 
-// findPool finds the pool of a peer's connections. A connection is busy during its calls and transactions; if that shows no pool, it may be
-// busy until the request that made a call on it is answered, as where rows or sessions are closed at the end.
-func (p *parser) findPool(peer evidence.NameID, calls []int) {
+// findPool finds the pool of a peer's connections, and reports whether there is one that requests queue for. A connection is busy during its calls
+// and transactions; if that shows no pool, it may be busy until the request that made a call on it is answered, as where rows or sessions
+// are closed at the end.
+func (p *parser) findPool(peer evidence.NameID, calls []int) bool {
 	if done, holds := p.busyInTransactions(calls); p.findFullPool(peer, calls, done, holds) {
-		return
+		return true
 	}
-	if done, holds, held := p.busyUntilAnswered(calls); held {
-		p.findFullPool(peer, calls, done, holds)
-	}
+	done, holds, held := p.busyUntilAnswered(calls)
+	return held && p.findFullPool(peer, calls, done, holds)
 }
 
 // busyInTransactions returns until when (ns) each call keeps its connection, where a call or an open transaction does, and which calls

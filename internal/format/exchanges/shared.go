@@ -95,7 +95,7 @@ func (p *parser) findAwaited(loops *loops) {
 		return
 	}
 	for _, w := range found {
-		p.calls = append(p.calls, p.calls[w.call].behindIt(w.request, p.requests[w.request].begun))
+		p.calls = append(p.calls, p.calls[w.call].awaitedBy(w.request, p.requests[w.request].begun))
 	}
 }
 
@@ -172,13 +172,22 @@ func (p *parser) findSharedAnswers(lookups bool, loops *loops) {
 	}
 	slices.SortFunc(found, func(a, b wait) int { return cmp.Or(cmp.Compare(a.request, b.request), cmp.Compare(a.from, b.from)) })
 	for _, w := range found {
-		p.calls = append(p.calls, p.calls[w.call].behindIt(w.request, w.from))
+		c := p.calls[w.call].awaitedBy(w.request, w.from)
+		c.awaited = !lookups
+		p.calls = append(p.calls, c)
 	}
 }
 
 // behindIt returns a call as another request's wait, from a moment or from the call's beginning on.
 func (c exchange) behindIt(request int32, from int64) exchange {
 	c.begun, c.request, c.behind, c.pool, c.pooled, c.ready = max(c.begun, from), request, true, 0, 0, 0
+	return c
+}
+
+// awaitedBy is [exchange.behindIt] for a request that waits until the call has ended: for a lock that is held over it, or for its result.
+func (c exchange) awaitedBy(request int32, from int64) exchange {
+	c = c.behindIt(request, from)
+	c.awaited = true
 	return c
 }
 

@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/format"
 )
@@ -237,7 +238,7 @@ func (p *parser) emitPools() {
 			}
 		}
 		if byTime := func(r, s gauge) int { return cmp.Compare(r.t, s.t) }; !slices.IsSortedFunc(x.at, byTime) {
-			slices.SortStableFunc(x.at, byTime)
+			sorting.Short(x.at, byTime)
 		}
 		x.mergeSameMoment()
 		active, most, waits := x.buildSeries(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),

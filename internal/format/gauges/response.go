@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // dependency is the monitor's view of one dependency.
@@ -108,7 +109,7 @@ func (d *dependency) emitEvidence(b *evidence.Builder) {
 	}
 	if len(d.statements) > 0 {
 		n, sum, slowest := 0.0, 0.0, math.NaN()
-		slices.SortStableFunc(d.statements, func(x, y statement) int { return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.query, y.query)) })
+		sorting.Short(d.statements, func(x, y statement) int { return cmp.Or(cmp.Compare(y.total, x.total), cmp.Compare(x.query, y.query)) })
 		table := evidence.Table{Title: "statements", Columns: []string{"", "calls", "total s", "mean ms", "max ms"}}
 		for i, s := range d.statements {
 			n, sum = n+s.calls, sum+s.total
@@ -125,7 +126,7 @@ func (d *dependency) emitEvidence(b *evidence.Builder) {
 		fact(evidence.FactDependencyCalls, "since its statistics were reset", n, 0, 0)
 		return
 	}
-	slices.SortStableFunc(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
+	sorting.Short(d.at, func(x, y response) int { return cmp.Compare(x.t, y.t) })
 	n, sum, plain := 0.0, 0.0, 0.0
 	slowest := 0.0
 	gap := d.medianGap()

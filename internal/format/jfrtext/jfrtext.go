@@ -29,12 +29,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
 )
@@ -257,7 +257,7 @@ func (p *parser) buildLog() (out []format.Line) {
 	for _, x := range p.all {
 		first = min(first, x.start)
 	}
-	slices.SortStableFunc(p.all, func(x, y stall) int { return cmp.Compare(x.start+x.took, y.start+y.took) })
+	sorting.Short(p.all, func(x, y stall) int { return cmp.Compare(x.start+x.took, y.start+y.took) })
 	for _, x := range p.all {
 		thread := x.thread
 		if thread == "" || strings.ContainsAny(thread, "()\r\n") {

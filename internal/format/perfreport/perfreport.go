@@ -26,6 +26,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/kernelclass"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -280,7 +281,7 @@ func addTable(b *evidence.Builder, rows []row) {
 			x.all = max(x.all, 0) + r.all
 		}
 	}
-	slices.SortStableFunc(all, func(x, y *row) int { return cmp.Compare(y.self, x.self) })
+	sorting.Short(all, func(x, y *row) int { return cmp.Compare(y.self, x.self) })
 	t := evidence.Table{Title: "functions with most samples of their own", Columns: []string{"", "own %", "with what it calls %"}}
 	for _, r := range all[:min(len(all), mostShown)] {
 		name, calls := r.function, ""

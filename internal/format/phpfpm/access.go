@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -387,7 +388,7 @@ func (p *accessParser) countEntry(e *entry) {
 
 func (p *accessParser) emitRoutes() {
 	b := p.b
-	slices.SortStableFunc(p.order, func(x, y *routed) int { return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.text, y.text)) })
+	sorting.Short(p.order, func(x, y *routed) int { return cmp.Or(cmp.Compare(y.took, x.took), cmp.Compare(x.text, y.text)) })
 	table := evidence.Table{Title: "php-fpm requests", Columns: []string{"route", "requests", "mean ms", "p50 ms", "p99 ms", "CPU ms", "memory MiB"}}
 	for i, r := range p.order {
 		if r.counted > 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -208,7 +209,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	}
 	b.Clock().Resolution = int64(time.Second)
 	b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
-	slices.SortStableFunc(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
+	sorting.Short(order, func(x, y *told) int { return cmp.Or(cmp.Compare(x.pool, y.pool), cmp.Compare(y.n, x.n)) })
 	table := evidence.Table{Title: "php-fpm log", Columns: []string{"pool", "what", "times", "first", "last"}}
 	for _, x := range order {
 		table.Rows = append(table.Rows, []string{x.pool, x.says, strconv.FormatInt(x.n, 10), formatTime(x.first), formatTime(x.last)})
@@ -231,7 +232,7 @@ func emitReadings(b *evidence.Builder, subject evidence.SubjectID, readings map[
 	var from, until, line int64
 	for _, name := range slices.Sorted(maps.Keys(readings)) {
 		all := readings[name]
-		slices.SortStableFunc(all, func(x, y reading) int { return cmp.Compare(x.at, y.at) })
+		sorting.Short(all, func(x, y reading) int { return cmp.Compare(x.at, y.at) })
 		all = slices.CompactFunc(all, func(x, y reading) bool { return x.at == y.at })
 		used := evidence.Series{Subject: subject, Name: evidence.SeriesClientPoolUsed + ":" + poolName(name), Unit: "workers", Origin: b.Origin(all[0].line)}
 		size := evidence.Series{Subject: subject, Name: evidence.SeriesClientPoolMax + ":" + poolName(name), Unit: "workers", Origin: used.Origin}
@@ -403,7 +404,7 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 	for _, p := range places {
 		order = append(order, p)
 	}
-	slices.SortStableFunc(order, func(x, y *place) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.call+x.at, y.call+y.at)) })
+	sorting.Short(order, func(x, y *place) int { return cmp.Or(cmp.Compare(y.n, x.n), cmp.Compare(x.call+x.at, y.call+y.at)) })
 	table := evidence.Table{Title: "where slow requests were", Columns: []string{"in", "called from", "requests"}}
 	for _, p := range order[:min(10, len(order))] {
 		table.Rows = append(table.Rows, []string{p.call, p.at, strconv.Itoa(p.n)})

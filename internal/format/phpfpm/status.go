@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -268,7 +269,7 @@ func (p *statusParser) emitPools() {
 	var line int64
 	untimed := false
 	for _, x := range p.order {
-		slices.SortStableFunc(x.at, func(r, s gauge) int { return cmp.Compare(r.t, s.t) })
+		sorting.Short(x.at, func(r, s gauge) int { return cmp.Compare(r.t, s.t) })
 		for i := range x.at {
 			if x.at[i].t == 0 {
 				x.at[i].t, untimed = b.Modified(), true

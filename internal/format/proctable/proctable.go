@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -176,7 +177,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			b.FactAt(host, evidence.FactKernelThread+strings.TrimSuffix(k, "/"), p.name, p.cpu, p.line)
 		}
 	}
-	slices.SortStableFunc(all, func(x, y process) int { return cmp.Compare(y.cpu, x.cpu) })
+	sorting.Short(all, func(x, y process) int { return cmp.Compare(y.cpu, x.cpu) })
 	t := evidence.Table{Title: "busiest processes", Columns: []string{"", "CPUs"}}
 	for _, p := range all[:min(len(all), mostShown)] {
 		if p.cpu > 0 {

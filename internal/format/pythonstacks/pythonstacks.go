@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -371,7 +372,7 @@ func addTable(b *evidence.Builder, all []thread) {
 		}
 		g.n++
 	}
-	slices.SortStableFunc(groups, func(x, y *group) int { return cmp.Compare(y.n, x.n) })
+	sorting.Short(groups, func(x, y *group) int { return cmp.Compare(y.n, x.n) })
 	t := evidence.Table{Title: "threads of the Python program", Columns: []string{"", "threads", "where", "one of them"}}
 	for _, g := range groups[:min(len(groups), mostShown)] {
 		t.Rows = append(t.Rows, []string{g.what, strconv.Itoa(g.n), g.where, g.names})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // events are the answers of LATENCY: what took longer than latency-monitor-threshold
@@ -126,7 +127,7 @@ func (s *events) emitStalls(b *evidence.Builder, id evidence.SubjectID) {
 	if !s.asked {
 		return
 	}
-	slices.SortStableFunc(s.all, func(x, y event) int { return cmp.Compare(x.at, y.at) })
+	sorting.Short(s.all, func(x, y event) int { return cmp.Compare(x.at, y.at) })
 	from, until := s.from, s.until
 	for _, e := range s.all {
 		took, end := e.took*1e6, e.at+1e9

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // slowlog is what SLOWLOG GET answered so far.
@@ -105,7 +106,7 @@ func (s *slowlog) emitCalls(b *evidence.Builder, id evidence.SubjectID) {
 		return
 	}
 	from, until := s.from, s.until
-	slices.SortStableFunc(s.calls, func(x, y call) int { return cmp.Compare(x.high, y.high) })
+	sorting.Short(s.calls, func(x, y call) int { return cmp.Compare(x.high, y.high) })
 	for _, c := range s.calls {
 		took := c.took * 1e3
 		name, count, size := c.nameAndSize()

@@ -38,12 +38,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -272,7 +272,7 @@ func emitGroups(b *evidence.Builder, all []*group) {
 	if first == 0 {
 		b.Clock().Error = evidence.Unanchored
 	}
-	slices.SortStableFunc(all, func(x, y *group) int {
+	sorting.Short(all, func(x, y *group) int {
 		return cmp.Or(cmp.Compare(x.server, y.server), cmp.Compare(y.n, x.n), cmp.Compare(x.name, y.name))
 	})
 	t := evidence.Table{Title: "what servers say of themselves", Columns: []string{"", "lines", "most within a minute", "longest s"}}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -172,7 +173,7 @@ func (p *parser) emitAll() error {
 		}
 	}
 	p.emitCoverage(host, evidence.CoverDisks, disks)
-	slices.SortStableFunc(p.processes, func(x, y *process) int {
+	sorting.Short(p.processes, func(x, y *process) int {
 		return cmp.Compare(y.get(evidence.SeriesProcessCPU).sumOfRows(), x.get(evidence.SeriesProcessCPU).sumOfRows())
 	})
 	var faults *track

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format/java"
 )
 
@@ -263,7 +264,7 @@ func (p *parser) rankByCPU() {
 			p.top = append(p.top, p.dump[i])
 		}
 	}
-	slices.SortStableFunc(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
+	sorting.Short(p.top, func(a, b thread) int { return cmp.Compare(b.cpu, a.cpu) })
 	p.top = p.top[:min(len(p.top), most)]
 }
 

@@ -19,11 +19,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -156,7 +156,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			add(name, r.ticks)
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y row) int { return cmp.Compare(y.ticks, x.ticks) })
+	sorting.Short(rows, func(x, y row) int { return cmp.Compare(y.ticks, x.ticks) })
 	for _, r := range rows[:min(len(rows), mostShown)] {
 		add(r.name, r.ticks)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // Behind is what the collector cost through a pool. Requests wait for a place behind requests that keep theirs for longer while the
@@ -204,7 +205,7 @@ func countTaken(all []place) int {
 			edges = append(edges, edge{p.came, 1, 0}, edge{p.from, -1, 0})
 		}
 	}
-	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
+	sorting.Short(edges, func(a, b edge) int { return cmp.Compare(a.at, b.at) })
 	times := make(map[int]int64)
 	var waiting, places int
 	var last, while int64

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -227,7 +228,7 @@ func (g *Process) findQuiet() (q quiet) {
 			marks = append(marks, metrics.Span{From: v.Start[i], To: v.End[i]})
 		}
 	}
-	slices.SortStableFunc(marks, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(marks, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, m := range marks {
 		if n := len(q.marks); n > 0 && m.From <= q.marks[n-1].To {
 			q.marks[n-1].To = max(q.marks[n-1].To, m.To)
@@ -237,7 +238,7 @@ func (g *Process) findQuiet() (q quiet) {
 	}
 	covered := slices.Clone(b.Covered(g.Subject, evidence.CoverGC))
 	covered = slices.DeleteFunc(covered, func(w evidence.Coverage) bool { return !among(w.Origin) })
-	slices.SortStableFunc(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(covered, func(a, b evidence.Coverage) int { return cmp.Compare(a.From, b.From) })
 	for _, w := range covered {
 		q.watched = q.watched.Add(w.From, w.Until)
 		if !slices.Contains(q.clocks, w.Clock) {

@@ -13,6 +13,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 )
 
@@ -99,7 +100,7 @@ func (p *Process) marginalCPU() float64 {
 	if seconds, n = watched, len(watched); n < fewSeconds {
 		return math.Inf(1)
 	}
-	slices.SortStableFunc(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
+	sorting.Short(seconds, func(a, b second) int { return cmp.Compare(a.ended, b.ended) })
 	ended, took := make([]float64, n), make([]float64, n)
 	for k, x := range seconds {
 		ended[k], took[k] = x.ended, x.took

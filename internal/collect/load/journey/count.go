@@ -3,10 +3,10 @@ package journey
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/collect/load"
 )
 
@@ -142,6 +142,6 @@ func (r *runner) buildResult() *load.Result {
 		}
 		result.Journeys = append(result.Journeys, out)
 	}
-	slices.SortStableFunc(result.ErrorKinds, func(a, b load.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Short(result.ErrorKinds, func(a, b load.ErrorKind) int { return cmp.Compare(b.Count, a.Count) })
 	return result
 }

@@ -3,12 +3,13 @@ package page
 import (
 	"cmp"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"github.com/unstall/unstall/internal/base/sorting"
 )
 
 // chooseSource returns the source that an img element shows: of its picture's sources the first
@@ -83,7 +84,7 @@ func pickCandidate(set, src, sizes string, v Viewport) string {
 			c.density = 1
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.density, b.density) })
+	sorting.Short(all, func(a, b candidate) int { return cmp.Compare(a.density, b.density) })
 	var one []candidate
 	before := -1.0
 	for _, c := range all {

@@ -34,7 +34,7 @@ CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 	Least: fmt.Sprintf("half of the throttled time lies in GC pauses, and twice as much as by chance, or there are more heaps than the quota has CPUs and 10 %% of the periods are throttled; and %v of slow time is in GC pauses and behind them; without requests %v of the time",
 		check.Material, stopped),
 	Thresholds: []check.Threshold{byChance, leastGCs, leastWatched, mostDies, mostlyPauses, paused, reaching, stopped, check.ASecond, check.Arguable,
-		check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
+		check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
 		check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable,
 		check.NoticeableCall, check.OftenPaused, check.OftenStopped, check.PausedEnough, check.SlowShare, check.SomeSlow},
 

@@ -33,7 +33,7 @@ in fewer and larger objects without references, which need no marking. What does
 server GC on one or two CPUs.`,
 	Least: fmt.Sprintf("%v of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, %v of the time or one pause of a second; without GC events, no counters for 3 s, a gen 2 collection counted then, and generation 2 smaller by %v",
 		check.Material, stopped, shrinks),
-	Thresholds: []check.Threshold{leastGCs, leastWatched, mostDies, reaching, shrinks, stopped, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
+	Thresholds: []check.Threshold{leastGCs, leastWatched, mostDies, reaching, shrinks, stopped, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs,
 		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
 		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
 		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},

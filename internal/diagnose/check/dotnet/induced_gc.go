@@ -34,7 +34,7 @@ System.GC.ConserveMemory does it without a call. What does not help: a larger he
 	Least: fmt.Sprintf("%v of slow time in these pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, %v of the time or one pause of a second",
 		check.Material, stopped),
 	Thresholds: []check.Threshold{leastGCs, leastInduced, leastWatched, mostDies, reaching, stopped, check.ASecond, check.Arguable, check.Edge,
-		check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests,
+		check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests,
 		check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
 		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
 

@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -47,7 +48,7 @@ longer.`,
 	Least: fmt.Sprintf("2 gen 2 collections for large objects, and %v of slow time in their pauses, behind them and waiting for memory; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, 5 %% of the time or one pause of a second",
 		check.Material),
 	Thresholds: []check.Threshold{churning, leastChurn, leastGCs, leastWatched, moreMet, mostDies, onlyThere, reaching, stopped, worthType, check.ASecond,
-		check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
 		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
 
@@ -189,7 +190,7 @@ func bySite(all []metrics.AllocationSite, name func(*metrics.AllocationSite) str
 		}
 		out[i].Large, out[i].Bytes, out[i].Count = out[i].Large+s.Large, out[i].Bytes+s.Bytes, out[i].Count+s.Count
 	}
-	slices.SortStableFunc(out, func(a, b metrics.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
+	sorting.Short(out, func(a, b metrics.AllocationSite) int { return cmp.Compare(b.Large, a.Large) })
 	return out
 }
 

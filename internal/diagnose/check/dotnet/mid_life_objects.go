@@ -32,7 +32,7 @@ larger gen 0 budget (DOTNET_GCgen0size) so that more objects are dead at collect
 not help: GC.Collect, which promotes all live objects.`,
 	Least: fmt.Sprintf("gen 0 and gen 1 collections retain 3 MB/s, more than half of which dies soon after, and %v of slow time is in pauses and behind them; if requests wait before the service sees them, pauses of 20 ms on average and 1 %% of the time; without requests, %v of the time",
 		check.Material, stopped),
-	Thresholds: []check.Threshold{leastGCs, leastWatched, mostDies, reaching, stopped, check.ASecond, check.Arguable, check.Edge, check.FullCPUs,
+	Thresholds: []check.Threshold{leastGCs, leastWatched, mostDies, reaching, stopped, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs,
 		check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf,
 		check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall,
 		check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -76,7 +77,7 @@ func goroutineProfiles(c *check.Case) []profile {
 	for _, p := range byArtifact {
 		out = append(out, *p)
 	}
-	slices.SortStableFunc(out, func(a, b profile) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.origin, b.origin)) })
+	sorting.Short(out, func(a, b profile) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.origin, b.origin)) })
 	return out
 }
 

@@ -43,7 +43,7 @@ problem. What does not help: calling System.gc() at quiet times.`,
 		stoppedFull, exhaustedHeap, check.Material),
 	Thresholds: []check.Threshold{crowded, exhaustedHeap, freed, frequentFull, halfOne, inARow, leastWatched, longMinutes, mostFreed, mostOfThem,
 		leastPaced, pacePart, roomy, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someUnstamped, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
-		check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
 		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
 

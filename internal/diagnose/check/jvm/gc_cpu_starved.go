@@ -44,7 +44,7 @@ tuning the heap.`,
 		worthStarved, check.Material),
 	Thresholds: []check.Threshold{busy, halfOne, leastLost, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, oftenThrottled, leastPaced, pacePart,
 		oldEmpty, oldRoomy, permFull, sameStop, stoppedPart, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable,
-		check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
+		check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause, check.Material,
 		check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable,
 		check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
 

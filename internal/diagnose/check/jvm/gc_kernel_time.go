@@ -40,7 +40,7 @@ collector, which touches the same pages.`,
 		check.Material),
 	Thresholds: []check.Threshold{halfOne, leastKernel, leastPart, leastWatched, longMinutes, mostFreed, mostOfThem, muchFaults, muchHuge, muchStalled,
 		muchSwap, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedPart, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved, check.ASecond,
-		check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
+		check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,
 		check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough, check.SlowShare, check.SomeSlow},
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -40,7 +41,7 @@ remark: -XX:+ParallelRefProcEnabled, and with CMS -XX:+CMSScavengeBeforeRemark. 
 not help: a larger young generation.`,
 	Least: "one pause of a second",
 	Thresholds: []check.Threshold{halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, muchCopied, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, stoppedFull, stoppedSpecial,
-		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		stoppedYoung, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
 		check.PausedEnough, check.SlowShare, check.SomeSlow},
@@ -142,7 +143,7 @@ var muchCopied = check.Threshold{Name: "bytes that a collection copied in a seco
 
 func (g *collector) longFigures(v *check.Verdict, p metrics.Pauses) {
 	worst := slices.Clone(p)
-	slices.SortStableFunc(worst, func(a, b metrics.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	sorting.Short(worst, func(a, b metrics.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	copying, marking, untimed := false, false, false
 	for _, x := range worst[:min(mostLong, len(worst))] {
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.pause_s", fmt.Sprintf("%s, %s", g.NameOf(x), g.formatMoment(x.From)), x.Seconds(), "s", g.OriginOf(x)))

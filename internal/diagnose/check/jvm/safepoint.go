@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -46,7 +47,7 @@ less often. What does not help: heap settings.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; without requests, one pause of %v, or five shorter ones that take %v of the time; or a thread that did not stop within SafepointTimeoutDelay",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material, perceptible, check.MuchStopped),
 	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, perceptible, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
-		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost,
+		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
 		check.PausedEnough, check.SlowShare, check.SomeSlow},
@@ -291,7 +292,7 @@ func lateThreads(c *check.Case) (all []evidence.Fact) {
 			all = append(all, f)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b evidence.Fact) int {
+	sorting.Short(all, func(a, b evidence.Fact) int {
 		return cmp.Or(cmp.Compare(b.Number, a.Number), cmp.Compare(a.Value, b.Value))
 	})
 	return all

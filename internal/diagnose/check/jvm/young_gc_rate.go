@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/younggen"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -47,7 +48,7 @@ makes collections more frequent).`,
 		leastYoung, check.Material),
 	Thresholds: []check.Threshold{halfOne, leastAllocated, leastLarger, leastWatched, leastYoung, longMinutes, longYoung, mostFreed, mostOfIt,
 		mostOfThem, muchCopied, nearKnee, oftenYoung, leastPaced, pacePart, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someYoung, stoppedSpecial, stoppedYoung,
-		unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FullCPUs, check.FullHost, check.HostFull,
+		unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull,
 		check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen,
 		check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough,
 		check.SlowShare, check.SomeSlow},
@@ -219,7 +220,7 @@ func (g *collector) largestClasses() (out []check.Evidence) {
 		}
 		all = append(all, class{names.Text(s.Class[i]), s.Value[i], s.Origin[i]})
 	}
-	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
+	sorting.Short(all, func(a, b class) int { return cmp.Compare(b.bytes, a.bytes) })
 	for _, x := range all[:min(mostClasses, len(all))] {
 		out = append(out, g.c.Figure("heap.class_bytes", "heap used by "+x.name, float64(x.bytes), "bytes", x.origin))
 	}

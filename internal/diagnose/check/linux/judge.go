@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -284,7 +285,7 @@ func (m *mechanism) stackEvidence(c *check.Case, k *kernel) (out []check.Evidenc
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
+	sorting.Short(order, func(a, b int) int { return cmp.Compare(told[b].Seconds, told[a].Seconds) })
 	for _, i := range order[:min(len(order), mostStacks)] {
 		if told[i].Seconds >= check.Arguable.Value*sum {
 			out = append(out, c.Figure("kernel.stack_share", "share of "+m.what+" "+texts[i], told[i].Seconds/sum, "1", told[i].Origin))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -16,7 +17,7 @@ import (
 // bound where the quota was rarely met.
 func (t *throttle) findStops(c *check.Case, w metrics.Window) metrics.Spans {
 	quiet := findSilences(c, w)
-	slices.SortStableFunc(quiet, func(a, b metrics.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	sorting.Short(quiet, func(a, b metrics.Span) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	left, span := int(t.Stopped.Number+1), int64(t.Waiting.Number*float64(w.Until-w.From))
 	quiet = slices.DeleteFunc(quiet, func(x metrics.Span) bool {
 		if d := x.To - x.From; left > 0 && d <= span {
@@ -25,7 +26,7 @@ func (t *throttle) findStops(c *check.Case, w metrics.Window) metrics.Spans {
 		}
 		return true
 	})
-	slices.SortStableFunc(quiet, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
+	sorting.Short(quiet, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
 	return quiet
 }
 

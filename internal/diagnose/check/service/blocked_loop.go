@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -37,9 +38,9 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, tenSeconds, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v unless one function keeps it busy in %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, mostHeld, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, mostHeld, tenSeconds, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -55,6 +56,14 @@ blocking call by one that does not block. More loops or processes share the wait
 	},
 	Judge: judgeBlockedLoop,
 }
+
+// An event loop that serves many requests in turns keeps each of them for some ms, which is no fault.
+var (
+	longHold = check.Threshold{Name: "p99 of slow requests from which an event loop is named whatever keeps it busy, unless --slo is given", Value: 50e6, Unit: "ns",
+		Why: "below it a single function must keep it busy", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
+	mostHeld = check.Threshold{Name: "share of the looks at a loop that is busy in one function, from which short waits are named", Value: check.Material.Value, Unit: "1",
+		Why: "mending what keeps it busy for less leaves most of the wait", Source: check.Material.Source}
+)
 
 func judgeBlockedLoop(c *check.Case) check.Verdict {
 	if f, stands := blockedLoop(c); stands {
@@ -82,6 +91,13 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		return v
 	}
 	h := w.holders[0]
+	site := w.findSite(h.blocked != "")
+	if w.holdBriefly(&v, &site) {
+		v.Rule = check.Unnoticed
+		v.Summary += ", but for some ms each, and no single function keeps it busy"
+		v.Needs = []check.Need{check.NeedLimit}
+		return v
+	}
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for the %s: %s of slow time.", w.describeLoops(), units.Percent(w.slowShare(w.sum)))
@@ -98,7 +114,6 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		}
 	}
 	v.Saves = c.Save(w.each, -1, -1)
-	site := w.findSite(h.blocked != "")
 	if site.Function != "" {
 		does := "in " + site.Name()
 		if site.waits != "" {
@@ -109,6 +124,31 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, offLoop(c, h, &site))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return loopWait(c, row) }))
 	return v
+}
+
+// holdBriefly reports whether the loops keep requests for some ms each, and no single function keeps the loops busy. It records in v what
+// decides.
+func (w *loopWaits) holdBriefly(v *check.Verdict, site *loopSite) bool {
+	if w.c.UserVisible(longHold) {
+		return false
+	}
+	v.Weigh(site.Share, mostHeld)
+	return site.Share < mostHeld.Value
+}
+
+// briefLoops is whether [loopWaits.holdBriefly].
+type briefLoops bool
+
+// loopsHoldBriefly is [loopWaits.holdBriefly] for checks of other causes.
+func loopsHoldBriefly(c *check.Case) bool {
+	return bool(check.Once(c, func(c *check.Case) briefLoops {
+		w := loopWaitsOf(c)
+		if len(w.holders) == 0 {
+			return false
+		}
+		site := w.findSite(w.holders[0].blocked != "")
+		return briefLoops(w.holdBriefly(&check.Verdict{}, &site))
+	}))
 }
 
 // offLoop returns what helps against a blocked event loop.
@@ -214,7 +254,7 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 			w.requests++
 		}
 	}
-	slices.SortStableFunc(w.holders, func(a, b *loopHolder) int {
+	sorting.Short(w.holders, func(a, b *loopHolder) int {
 		return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.route, b.route), cmp.Compare(a.blocked, b.blocked))
 	})
 	return w

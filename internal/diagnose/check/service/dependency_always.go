@@ -24,6 +24,8 @@ var (
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	quickerOthers = check.Threshold{Name: "how much quicker the database answers others", Value: 10, Unit: "times",
 		Why: "then it is the statement, not the database", Source: "judgement: weighs a statement without an index, whose cost grows with the table, against one that does more than others"}
+	timedSpread = check.Threshold{Name: "spread of a statement's length (p90 − p10), as a part of its median, from which the database works on it", Value: .02, Unit: "1",
+		Why: "below it a clock ends the statement, such as SLEEP or a limit", Source: "judgement: weighs a timer, which ends some 100 µs after its time (man 2 nanosleep), against reading rows, which takes longer or shorter by the state of caches and by what else runs"}
 )
 
 // alwaysWaited is a statement that all requests of a route wait long for.
@@ -31,6 +33,7 @@ type alwaysWaited struct {
 	to, operation, route evidence.NameID
 	p50, others          int64 // ns, of such a statement, and of others at the same database
 	requests             int
+	spread               float64 // of such a statement's length, as a part of p50
 	share                float64 // of the time of the route's requests
 	of                   float64 // of the time of all requests
 	byRow                map[int]int64
@@ -52,6 +55,13 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	whom := c.Bundle.Names.Text(w.to)
 	if w.operation != 0 {
 		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(w.operation))
+	}
+	v.Weigh(w.spread, timedSpread)
+	if w.spread < timedSpread.Value {
+		v.Rule = check.ByDesign
+		v.Summary = fmt.Sprintf("requests of %s always wait %s for %s, each time as long: a clock ends that statement, such as SLEEP, which may be by design", routeName(c, w.route), units.Time(float64(w.p50)), whom)
+		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 100ms"}}
+		return v
 	}
 	v.Rule, v.Weight = check.Matters, w.of
 	v.Title = fmt.Sprintf("Requests of %s always wait %s for %s: %s of their time.", routeName(c, w.route), units.Time(float64(w.p50)), whom, units.Percent(w.share))
@@ -100,6 +110,7 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 			continue
 		}
 		w := &alwaysWaited{to: to, p50: stats.QuantileOf(took, .5), others: stats.QuantileOf(others, .5)}
+		w.spread = float64(stats.QuantileOf(took, .9)-stats.QuantileOf(took, .1)) / float64(max(1, w.p50))
 		if top := largestName(n); 2*n[top] > len(long) {
 			w.operation = top
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -44,7 +45,7 @@ func eventWaits(c *check.Case) told {
 			}
 		}
 		for _, rows := range lanes {
-			slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
+			sorting.Short(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
 		}
 		giving := make(map[evidence.NameID]map[int]bool) // rows that end a wait
 		for _, row := range c.Ledger.KnownRows() {

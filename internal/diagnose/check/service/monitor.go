@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -55,7 +56,7 @@ func listMonitors(c *check.Case, s *spanned) (all []monitored) {
 	if len(all) == 1 && all[0].calls == 0 && s != nil {
 		all[0].calls = s.perRequest()
 	}
-	slices.SortStableFunc(all, func(x, y monitored) int { return cmp.Compare(y.mean*y.calls, x.mean*x.calls) })
+	sorting.Short(all, func(x, y monitored) int { return cmp.Compare(y.mean*y.calls, x.mean*x.calls) })
 	return all
 }
 

@@ -34,6 +34,10 @@ func judgePauses(c *check.Case) (v check.Verdict, ok bool) {
 		v.Weight = c.Collector().Stopped.Number
 		return v, true
 	}
+	if count, few := c.ByFewPauses(c.Collector().Pauses); few {
+		return check.Verdict{Rule: check.OneLook, Evidence: v.Evidence, Needs: []check.Need{c.Trace("a longer recording under load", "")},
+			Summary: fmt.Sprintf("%s paused by GC, mostly by %s, which another recording may not have", check.OfSlow(share), units.Plural(count, "pause"))}, true
+	}
 	v.Saves = c.SaveMechanism(ledger.StopTheWorld)
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { ch := c.Ledger.Of(row); return ch[ledger.StopTheWorld] }))
 	return v, true

@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -30,7 +31,9 @@ slot. The holders show why it is exhausted: waiting for the dependency (it is sl
 the pool is small for the rate: needed = rate × hold time), or doing other work while
 they hold a connection that they do not need at that moment. Where only the kernel was
 asked, connections show it that are all busy, with a call or an open transaction, and
-taken again as soon as one is free. A limiter of calls per second shows in calls that
+taken again as soon as one is free; or that requests hold without a call until they are answered,
+such as requests that wait for a second connection of the same pool while they hold one: all
+wait until a time-out ends one of them. A limiter of calls per second shows in calls that
 begin in equal distances, whatever they take.
 
 Without a recording of the process the pool's own gauges show it: if it was never
@@ -224,6 +227,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	if what.Kind == evidence.OneAtATime {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
+	if what.Kind == evidence.HeldPool {
+		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Requests hold all of its connections and make no call on them.", name)
+	}
 	if what.Kind == evidence.RateLimit {
 		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
 	}
@@ -308,6 +314,9 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 	if x := carriersNamed(c, name); x != nil {
 		return moreCarriers(x)
 	}
+	if what.Kind == evidence.HeldPool {
+		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute meanwhile. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
+	}
 	if what.Places > 0 { // known by its connections alone
 		fix := enlargePool(name)
 		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
@@ -342,7 +351,7 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 	for id, ns := range sums {
 		out = append(out, named{id, ns})
 	}
-	slices.SortStableFunc(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
+	sorting.Short(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
 	return out
 }
 

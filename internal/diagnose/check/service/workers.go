@@ -11,6 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -155,7 +156,7 @@ func throughPool(c *check.Case, id evidence.NameID, wait check.Wait) (p passed) 
 			p.rows = append(p.rows, row)
 		}
 	}
-	slices.SortStableFunc(p.rows, func(i, j int) int {
+	sorting.Short(p.rows, func(i, j int) int {
 		return cmp.Compare(r.End.At(i)-r.Latency(i), r.End.At(j)-r.Latency(j))
 	})
 	for _, row := range p.rows {

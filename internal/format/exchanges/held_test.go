@@ -1,0 +1,110 @@
+package exchanges
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// holding writes requests that ask once on a connection, and then wait for a second one of the same pool until a time-out of a second, when
+// their connection is closed and another one is opened instead. Requests that get no connection in that time ask nothing. Before each
+// question is the set-up of the connection, in so many questions of nobody. Of another route a few requests ask nothing and are quick.
+func holding(w *text, places, setUps int, goroutines bool) {
+	const seconds, patience = 12, 1000.
+	random := rand.New(rand.NewPCG(1, 2))
+	free := make([]float64, places)
+	at, port := 0., 4000
+	for i := 0; at < seconds*1000; i++ {
+		at += random.ExpFloat64() * 40
+		thread := fmt.Sprint(100 + i)
+		if goroutines {
+			thread = fmt.Sprintf("%d/%d", 9+i%3, 100+i)
+		}
+		request := func(end float64, status int, route string) {
+			fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %s %[3]s 8080/%d - http %d %s\n", began+ns(at), ns(end-at), thread, 1+i, status, route)
+		}
+		if i%10 == 0 {
+			request(at+.4, 200, "GET /names")
+			continue
+		}
+		first := 0
+		for k := range free {
+			if free[k] < free[first] {
+				first = k
+			}
+		}
+		begins := max(at, free[first]) + .2
+		if begins+5 >= at+patience { // it gives up before
+			request(at+patience, 503, "GET /zones")
+			continue
+		}
+		port++
+		opener := "8"
+		if goroutines {
+			opener = "8/1"
+		}
+		for range setUps {
+			fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %s %[3]s %d 10.0.0.7:5432 postgresql\n", began+ns(begins), ns(1), opener, port)
+			begins += 1.1
+		}
+		fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %s %[3]s %d 10.0.0.7:5432 postgresql\n", began+ns(begins), ns(2), thread, port)
+		free[first] = at + patience
+		request(at+patience, 503, "GET /zones")
+	}
+}
+
+// Requests that hold a connection of a pool while they wait for a second one keep all others waiting, though nothing is on the wire.
+func TestHeldPool(t *testing.T) {
+	for name, of := range map[string]struct {
+		places, setUps int
+		goroutines     bool
+	}{
+		"goroutines, connections with a set-up": {5, 2, true},
+		"threads, connections without":          {3, 0, false},
+	} {
+		w := newText()
+		holding(w, of.places, of.setUps, of.goroutines)
+		b := w.read(t, 14000)
+		got := spent(b, "GET /zones")
+		what := fmt.Sprintf("pool wait | the pool of %d connections to PostgreSQL at 10.0.0.7:5432", of.places)
+		if got[what] < .7*sum(got) {
+			t.Errorf("%s: waited %v ms for the pool, of %v", name, got[what], got)
+		}
+		for what := range spent(b, "GET /names") {
+			if strings.HasPrefix(what, "pool wait") {
+				t.Errorf("%s: requests that need no connection wait for the pool", name)
+			}
+		}
+	}
+}
+
+// Requests that keep a connection each, of as many as are needed, wait for none.
+func TestNoHeldPool(t *testing.T) {
+	for _, places := range []int{1000, 60} {
+		w := newText()
+		holding(w, places, 1, true)
+		for what, ms := range spent(w.read(t, 14000), "GET /zones") {
+			if strings.HasPrefix(what, "pool wait") {
+				t.Errorf("of %d places: %s for %v ms", places, what, ms)
+			}
+		}
+	}
+}
+
+// What listens at one address speaks one protocol, whatever a short piece looks like.
+func TestOneProductForAnAddress(t *testing.T) {
+	w := newText()
+	for i := range 20 {
+		at, kind := float64(100*i), "mysql idle SELECT permits"
+		if i%5 == 0 {
+			kind = "postgresql"
+		}
+		w.request(at, at, at+10, 9, 1, "GET /permits")
+		fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 9 9 4000 10.0.0.7:3306 %s\n", began+ns(at+1), ns(5), kind)
+		fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 9 9 4001 10.0.0.8:5432 postgresql\n", began+ns(at+7), ns(1))
+	}
+	got := spent(w.read(t, 3000), "GET /permits")
+	about(t, got, "network wait | MySQL/MariaDB at 10.0.0.7:3306", 20*5)
+	about(t, got, "network wait | PostgreSQL at 10.0.0.8:5432", 20*1)
+}
