@@ -315,7 +315,7 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 		return moreCarriers(x)
 	}
 	if what.Kind == evidence.HeldPool {
-		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute meanwhile. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
+		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
 	}
 	if what.Places > 0 { // known by its connections alone
 		fix := enlargePool(name)
