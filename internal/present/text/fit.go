@@ -76,9 +76,9 @@ var less = []func(*limits){
 	func(l *limits) { l.shorter = true },
 	func(l *limits) { l.evidence, l.routes = 2, 2 },
 	func(l *limits) { l.briefest = true },
+	func(l *limits) { l.evidence, l.routes = 1, 1 },
 	func(l *limits) { l.plain = true },
 	func(l *limits) { l.ledger = 3 },
-	func(l *limits) { l.evidence, l.routes = 1, 1 },
 }
 
 // renderFitted renders a page that fits the screen, or the shortest there is; with Verbose all of
