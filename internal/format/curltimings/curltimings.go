@@ -83,7 +83,7 @@ func (p *parser) parseLine(text string, line int64) {
 		return
 	}
 	if _, again := p.now.at[name]; again || p.now.at == nil {
-		p.end()
+		p.endRequest()
 		p.now = request{at: make(map[string]float64), line: line}
 	}
 	for _, x := range phases {
@@ -93,14 +93,14 @@ func (p *parser) parseLine(text string, line int64) {
 	}
 }
 
-func (p *parser) end() {
+func (p *parser) endRequest() {
 	if len(p.now.at) >= leastTimes && len(p.all) < mostRequests {
 		p.all = append(p.all, p.now)
 	}
 }
 
-// longest returns the phase with most of the time, −1 if there is none, and the time of all, s.
-func (r *request) longest() (in int, took, all float64) {
+// longestPhase returns the phase with most of the time, −1 if there is none, and the time of all, s.
+func (r *request) longestPhase() (in int, took, all float64) {
 	before := 0.
 	in = -1
 	for i, x := range phases {
@@ -122,7 +122,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	p.end()
+	p.endRequest()
 	if err := format.EndReading(ctx, b, err, len(p.all) > 0, "the times", "curl-timings: no request in it"); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var sums [len(phases)]sum
 	slowest := -1
 	for i := range p.all {
-		in, took, all := p.all[i].longest()
+		in, took, all := p.all[i].longestPhase()
 		if in < 0 {
 			continue
 		}

@@ -83,8 +83,8 @@ func namesCollector(line []byte) bool {
 	return false
 }
 
-// emptied says whether a line tells that a survivor space was emptied: only a collection that stops the program does that, and no cycle of CMS.
-func emptied(line []byte) bool {
+// emptiesSurvivor says whether a line shows that a survivor space was emptied: only a collection that stops the program does that, and no cycle of CMS.
+func emptiesSurvivor(line []byte) bool {
 	rest, ok := cutAfter(line, "Par Survivor Space: ")
 	words := bytes.Fields(rest)
 	return ok && len(words) >= 3 && string(words[1]) == "->" && string(words[0]) != "0" && string(bytes.TrimRight(words[2], ";,")) == "0"
@@ -102,7 +102,7 @@ func parseInspector(line []byte) (e entry, ok bool) {
 		before := line[:i]
 		name := before[bytes.LastIndex(before, []byte("- "))+1:]
 		e.took, e.generation = parseMilliseconds(line[i+len(gcIn):]), generationOf(name)
-		e.beside = bytes.Contains(name, concurrent) && !emptied(line)
+		e.beside = bytes.Contains(name, concurrent) && !emptiesSurvivor(line)
 		e.within = e.took
 		if e.generation == "old" {
 			if rest, ok := cutAfter(line, "Old Gen: "); ok {

@@ -55,7 +55,7 @@ func (x *conntrack) addLine(text string, line int64) bool {
 	return any
 }
 
-func (x *conntrack) emit(b *evidence.Builder) {
+func (x *conntrack) emitCounts(b *evidence.Builder) {
 	if x.sums == nil {
 		return
 	}

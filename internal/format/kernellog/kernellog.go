@@ -229,8 +229,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	if len(all) > 0 {
 		b.Table(t)
 	}
-	tracked.emit(b)
-	looks.emit(b, host)
+	tracked.emitCounts(b)
+	looks.emitWaits(b, host)
 	if limit > 0 {
 		b.Warnf(limitLine, "the limit that was reached is %.0f MiB", limit/1024)
 	}

@@ -59,7 +59,7 @@ func (x *tasks) addLine(text string, line int64) bool {
 	return true
 }
 
-func (x *tasks) emit(b *evidence.Builder, host evidence.SubjectID) {
+func (x *tasks) emitWaits(b *evidence.Builder, host evidence.SubjectID) {
 	if x.away > 0 && 2*x.away >= x.seen {
 		b.FactAt(host, evidence.FactTasksAwaitFiles, x.call, float64(x.away), x.line)
 	}

@@ -250,8 +250,8 @@ func (g *group) addLine(t told, at int64) {
 	g.together = max(g.together, within)
 }
 
-// runtime is that of the process that a line is about.
-func (g *group) runtime() string {
+// runtimeID is that of the process that a line is about.
+func (g *group) runtimeID() string {
 	if g.says == heldLoop {
 		return g.what
 	}
@@ -286,7 +286,7 @@ func emitGroups(b *evidence.Builder, all []*group) {
 		}
 		about := evidence.Subject{Kind: evidence.Dependency, Name: name}
 		if g.says == heldLoop || g.says == ownWork && g.calm == "" {
-			about = evidence.Subject{Kind: evidence.Process, Runtime: g.runtime()}
+			about = evidence.Subject{Kind: evidence.Process, Runtime: g.runtimeID()}
 		}
 		subject, ok := subjects[name]
 		if !ok {
@@ -305,7 +305,7 @@ func emitGroups(b *evidence.Builder, all []*group) {
 		if g.calm != "" {
 			continue
 		}
-		for _, f := range g.facts() {
+		for _, f := range g.listFacts() {
 			b.Fact(evidence.Fact{Subject: subject, Key: f.key, Value: f.value, Number: f.v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})
 		}
 		b.Warnf(g.line, "%s, %s: %s (%s)", g.server, format.Count(g.n, "time", "times"), g.title, g.advice)
@@ -319,7 +319,7 @@ type fact struct {
 	v          float64
 }
 
-func (g *group) facts() []fact {
+func (g *group) listFacts() []fact {
 	n := float64(g.n)
 	switch g.says {
 	case ownWork:

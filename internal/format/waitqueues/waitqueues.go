@@ -87,7 +87,7 @@ const (
 func (p *parser) parseLine(text string, line int64) {
 	if _, rest, ok := strings.Cut(text, " messages were dropped in last "); ok {
 		_, n, _ := strings.Cut(rest, ": ")
-		p.dropped += wholeOf(leading(n))
+		p.dropped += wholeOf(leadingDigits(n))
 		return
 	}
 	f := strings.Fields(text)
@@ -136,7 +136,7 @@ func (p *parser) parseElasticsearch(f []string, line int64) {
 	if !isWhole(active) || !isWhole(queue) {
 		return
 	}
-	p.add(elasticsearch, name, wholeOf(active), wholeOf(queue), wholeOf(rejected), line)
+	p.addPool(elasticsearch, name, wholeOf(active), wholeOf(queue), wholeOf(rejected), line)
 }
 
 // parseCassandra reads a row from its end: before it the log may have a level, a time and a class.
@@ -154,7 +154,7 @@ func (p *parser) parseCassandra(f []string, line int64) {
 	if n == 0 || len(f)-n < 3 || !isWhole(f[n]) || !isWhole(f[n+1]) || !strings.ContainsFunc(f[n-1], func(r rune) bool { return r >= 'a' && r <= 'z' }) {
 		return
 	}
-	p.add(cassandra, f[n-1], wholeOf(f[n]), wholeOf(f[n+1]), 0, line)
+	p.addPool(cassandra, f[n-1], wholeOf(f[n]), wholeOf(f[n+1]), 0, line)
 }
 
 // parseMongo reads a row: operations that wait, and that work, each of reads and writes, stand side by side. Which column they are cannot be told by counting,
@@ -164,7 +164,7 @@ func (p *parser) parseMongo(f []string, line int64) {
 		waits, ok := pairOf(f[i])
 		works, ok2 := pairOf(f[i+1])
 		if ok && ok2 {
-			p.add(mongo, "reads and writes", works, waits, 0, line)
+			p.addPool(mongo, "reads and writes", works, waits, 0, line)
 			return
 		}
 	}
@@ -176,7 +176,7 @@ func pairOf(s string) (sum int64, ok bool) {
 	return wholeOf(a) + wholeOf(b), ok && isWhole(a) && isWhole(b)
 }
 
-func (p *parser) add(server, name string, works, waits, lost, line int64) {
+func (p *parser) addPool(server, name string, works, waits, lost, line int64) {
 	name = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
 	x := p.by[server+"\x00"+name]
 	if x == nil {
@@ -205,8 +205,8 @@ func (p *parser) add(server, name string, works, waits, lost, line int64) {
 // background are pools of Elasticsearch that no request waits for.
 var background = []string{"refresh", "flush", "force_merge", "generic", "management", "snapshot", "warmer", "fetch_shard_started", "fetch_shard_store", "listener"}
 
-// serves says whether requests wait for a pool.
-func (x *pool) serves() bool {
+// servesRequests says whether requests wait for a pool.
+func (x *pool) servesRequests() bool {
 	switch x.server {
 	case cassandra:
 		for _, s := range []string{"MutationStage", "ReadStage", "RequestResponseStage", "Native-Transport-Requests", "ReplicateOnWriteStage"} {
@@ -231,7 +231,7 @@ func wholeOf(s string) int64 {
 	return v
 }
 
-func leading(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
+func leadingDigits(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := parser{}
@@ -244,12 +244,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	for _, server := range []string{elasticsearch, cassandra, mongo} {
-		p.emit(b, server)
+		p.emitPools(b, server)
 	}
 	return nil
 }
 
-func (p *parser) emit(b *evidence.Builder, server string) {
+func (p *parser) emitPools(b *evidence.Builder, server string) {
 	var pools []*pool
 	for _, x := range p.all {
 		if x.server == server {
@@ -267,15 +267,15 @@ func (p *parser) emit(b *evidence.Builder, server string) {
 		if server == cassandra && p.dropped > 0 && x.works > 0 && x.waits >= x.works {
 			x.standing = max(x.standing, 1)
 		}
-		if worst == nil && x.serves() && x.standing > 0 && (server != mongo || x.standing >= leastMoments) {
+		if worst == nil && x.servesRequests() && x.standing > 0 && (server != mongo || x.standing >= leastMoments) {
 			worst = x
 		}
 		if i < mostShown {
-			t.Rows = append(t.Rows, []string{x.name, whole(x.waits), whole(x.works), whole(x.lost)})
+			t.Rows = append(t.Rows, []string{x.name, formatWhole(x.waits), formatWhole(x.works), formatWhole(x.lost)})
 		}
 	}
 	if p.dropped > 0 && server == cassandra {
-		t.Rows = append(t.Rows, []string{"messages that were dropped", "", "", whole(p.dropped)})
+		t.Rows = append(t.Rows, []string{"messages that were dropped", "", "", formatWhole(p.dropped)})
 	}
 	b.Table(t)
 	if worst == nil {
@@ -295,4 +295,4 @@ func (p *parser) emit(b *evidence.Builder, server string) {
 	b.Warnf(worst.line, "%s: %s wait in %s behind %d at work; a second look a minute later tells whether the queue stands", server, format.Count(worst.waits, "request", "requests"), worst.name, worst.works)
 }
 
-func whole(v int64) string { return strconv.FormatInt(v, 10) }
+func formatWhole(v int64) string { return strconv.FormatInt(v, 10) }
