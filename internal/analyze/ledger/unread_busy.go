@@ -40,8 +40,8 @@ func (l *Ledger) waitsForThread(s *evidence.Segment, from int64) bool {
 	return false
 }
 
-// collectorShare returns the part of the process's CPU time that its collector took, by a CPU profile, where no trace shows who held the CPUs
-// that requests waited for; 0 where that is not known.
+// collectorShare returns the part of the process's CPU time that its collector took, by a CPU profile; 0 where that is not known, or where a
+// trace shows what ran on the CPUs that requests waited for.
 func (l *Ledger) collectorShare() float64 {
 	if l.Traced {
 		return 0

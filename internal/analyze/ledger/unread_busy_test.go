@@ -40,3 +40,41 @@ func TestUnreadBusy(t *testing.T) {
 		}
 	}
 }
+
+// Of the time in which requests wait for CPUs that the process fills, GC has its part of the process's CPU time.
+func TestCollectorShare(t *testing.T) {
+	b := newBundle(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: 2})
+	p := newSource(b, "exchanges.txt", exact, 0)
+	p.SeenFrom(evidence.FromKernel)
+	unread, on := p.Wait(evidence.ArrivedAt, "port 8080"), p.Name(evidence.SampleOnCPU)
+	stack := func(names ...string) evidence.StackID {
+		var frames []evidence.Frame
+		for _, name := range names {
+			frames = append(frames, evidence.Frame{Func: p.Name(name)})
+		}
+		return p.Stack(frames)
+	}
+	collects, works := stack("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker", "runtime.goexit"), stack("main.encode", "main.serve", "runtime.goexit")
+	for i := range int64(60) {
+		r := evidence.Request{Start: epoch + i*100*ms, Path: path(state(evidence.Unobserved, ms))}
+		if i%4 == 0 {
+			r.Path = path(evidence.Segment{Kind: evidence.BeforeService, Dur: 40 * ms, Cause: unread}, state(evidence.Unobserved, ms))
+			for k := range int64(8) { // three of four samples are GC's
+				x := evidence.Sample{Time: r.Start + k*5*ms + ms, Type: on, Stack: collects, Value: 10 * ms}
+				if k%4 == 0 {
+					x.Stack = works
+				}
+				p.Sample(x)
+			}
+		}
+		r.End = r.Start
+		for s := range r.Path.All {
+			r.End += s.Dur
+		}
+		p.Request(r)
+	}
+	l := one(t, b, Options{})
+	if got := l.Of(l.Slow[0]); got[CollectorCPU] != 30*ms || got[RequestsCPU] != 10*ms {
+		t.Errorf("three quarters are GC's: %v", got)
+	}
+}

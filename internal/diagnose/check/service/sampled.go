@@ -18,13 +18,13 @@ import (
 type sampledLoad struct {
 	cores, used float64 // CPUs of the process; CPUs that its requests' work keeps busy, without the collector
 	origin      evidence.Origin
-	when        string  // of used: "" on average, else a clause
-	running     float64 // requests that run by the samples, at once
-	waited      float64 // of the time seen running, the part that waited for a CPU
-	onCPU       float64 // of the waits for a thread, the part in which threads ran or waited for a CPU
-	outside     float64 // of the unobserved time, the part that waits for CPUs
-	share       float64 // of slow time that waits for CPUs
-	threads     check.Behind
+	when        string       // of used: "" on average, else a clause
+	running     float64      // requests that run by the samples, at once
+	waited      float64      // of the time seen running, the part that waited for a CPU
+	onCPU       float64      // of the waits for a thread, the part in which threads ran or waited for a CPU
+	outside     float64      // of the unobserved time, the part that waits for CPUs
+	share       float64      // of slow time that waits for CPUs
+	threads     check.Behind // the waits for a thread
 }
 
 // sampledLoadOf returns false where how busy the CPUs were is not known.
