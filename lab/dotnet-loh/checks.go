@@ -70,7 +70,7 @@ func slowChecks(o *lab.Outcome) []lab.Check {
 		change.Told, change.Why = true, "so few blocks give no interval: see a full run"
 	}
 	return []lab.Check{
-		{Name: fmt.Sprintf("sick: share of the requests over %v", slo), Unit: "1", Asked: "≥ 0.02", Got: &before, OK: before >= .02},
+		{Name: fmt.Sprintf("sick: share of the requests over %.0f ms", *o.Plan.SLOMs), Unit: "1", Asked: "≥ 0.02", Got: &before, OK: before >= .02},
 		change,
 	}
 }
