@@ -129,7 +129,7 @@ func leaking(w *text, places int) {
 	}
 }
 
-// Transactions that nobody ends keep the connections of a pool until they are closed, those that were open before the recording, too.
+// Transactions that stay open keep the connections of a pool until they are closed, those that were open before the recording, too.
 func TestLeakedPool(t *testing.T) {
 	for places, waits := range map[int]bool{20: true, 60: false} {
 		w := newText()

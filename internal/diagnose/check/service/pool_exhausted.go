@@ -231,7 +231,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	case evidence.HeldPool:
 		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Requests hold all of its connections and make no call on them.", name)
 	case evidence.LeakedPool:
-		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Transactions that nobody ends keep its connections until they are closed.", name)
+		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Its connections are kept by transactions that stay open until they are closed.", name)
 	}
 	if what.Kind == evidence.RateLimit {
 		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
