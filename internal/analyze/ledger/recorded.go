@@ -24,9 +24,15 @@ func (l *Ledger) recordedTime() (from, until int64, ok bool) {
 		return 0, 0, false
 	}
 	about := func(s evidence.SubjectID) bool { return s == l.Subject || l.b.Subjects[s].Kind == evidence.Host }
+	rows := map[evidence.ArtifactID]bool{l.Source: true} // several clients have a file of requests each
+	for _, row := range l.Rows {
+		if a, known := l.b.Requests.Origin.At(row).Artifact(); known {
+			rows[a] = true
+		}
+	}
 	own := func(o evidence.Origin) bool {
 		a, known := o.Artifact()
-		return known && a == l.Source
+		return known && rows[a]
 	}
 	widen := func(c evidence.ClockID, begin, end int64) {
 		k := &l.b.Clocks[c]

@@ -300,3 +300,32 @@ func (b *Behind) Root() string {
 	}
 	return fmt.Sprintf(", while the holders were %s (%s of that)", top.Title(), units.Percent(float64(b.Roots[top])/float64(b.Total)))
 }
+
+// BehindCall is the share of slow time in which requests wait for calls that other requests make, from which a verdict says so.
+var BehindCall = Threshold{Name: "share of slow time in which requests wait for calls that other requests make", Value: Material.Value, Unit: "1",
+	Why: "so much would go without the wait for one another, however long a call takes", Source: Material.Source}
+
+// behindCalls is the time (ns) in which each slow request, in the order of Ledger.Slow, waited for another request's call.
+type behindCalls []int64
+
+// BehindCalls returns for each slow request, in the order of Ledger.Slow, for how long (ns) it waited for another request's call to a
+// dependency without a call of its own, and went on right after it: for a lock that is held over the call, or for its result. The share is
+// that of slow time.
+func (c *Case) BehindCalls() (per []int64, share float64) {
+	per = Once(c, func(c *Case) behindCalls {
+		of := make(behindCalls, len(c.Ledger.Slow))
+		for n, row := range c.Ledger.Slow {
+			c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+				if s.Kind == evidence.NetWait && s.HolderKind == evidence.NetWait {
+					of[n] += ch[ledger.Dependency]
+				}
+			})
+		}
+		return of
+	})
+	var sum int64
+	for _, ns := range per {
+		sum += ns
+	}
+	return per, float64(sum) / float64(max(1, c.Ledger.Total))
+}

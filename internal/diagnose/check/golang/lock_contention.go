@@ -30,9 +30,9 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or 2 that are, of several mutexes, and wait for a minute each",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or 2 that are, of several mutexes, and wait for a minute each",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,
@@ -41,7 +41,13 @@ it for long: its own counter is shared by all CPUs.`,
 
 func judgeLock(c *check.Case) check.Verdict {
 	if !c.Traced() {
-		return judgeLockByDump(c)
+		v := judgeLockByDump(c)
+		if !v.Rule.Supported() {
+			if held, ok := judgeLockOverCall(c); ok {
+				return held
+			}
+		}
+		return v
 	}
 	l := c.Ledger
 	share := c.Share(ledger.Lock)
@@ -77,6 +83,39 @@ func judgeLock(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, check.Fix{Text: fix, Code: site})
 	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
+}
+
+// judgeLockOverCall judges by requests that make no call and go on when another request's call is answered; ok is false where they do not. How
+// Go's goroutines wait for a lock is not seen from outside, but calls are. A call that takes far longer than usual is the dependency's fault.
+func judgeLockOverCall(c *check.Case) (v check.Verdict, ok bool) {
+	if c.Ledger == nil || !c.HasRequestStates() || !c.Slow() || c.AnswersLate() {
+		return v, false
+	}
+	l := c.Ledger
+	per, share := c.BehindCalls()
+	if share < check.BehindCall.Value || !c.UserVisible(check.NoticeableCall) {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Saves: c.Save(per, -1, -1)}
+	v.Explains = func(p *ledger.Place) bool { return p.Mechanism == ledger.Dependency }
+	v.Weigh(share, check.BehindCall)
+	whom := "a dependency"
+	if details := c.Details(ledger.Dependency); len(details) > 0 && details[0].Detail != 0 {
+		whom = c.Bundle.Names.Text(details[0].Detail)
+	}
+	v.Title = fmt.Sprintf("Requests wait while one of them calls %s: behind a lock that it holds over the call, or for its result.", whom)
+	v.Summary = fmt.Sprintf("%s of slow time is waiting for calls that other requests make", units.Percent(share))
+	v.Evidence = append(v.Evidence, c.Figure("slow.others_call_share", "share of slow time in which requests without a call of their own waited for another request's call, and went on right after it", share, "1", check.From(l.StatesFrom())))
+	v.Fix = []check.Fix{{Text: "make the call without the lock, or before its result is needed, in the background, and use the old result until then", Code: whom}}
+	v.Needs = []check.Need{{What: "which lock it is: an execution trace, or a dump of all goroutines while they wait", Command: fullDump}}
+	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 {
+		n, _ := slices.BinarySearch(l.Slow, row)
+		if n < len(per) && l.Slow[n] == row {
+			return per[n]
+		}
+		return 0
+	}))
+	return v, true
 }
 
 // outside lists work that need not be done under a lock.

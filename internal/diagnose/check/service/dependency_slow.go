@@ -45,7 +45,7 @@ full names where search domains are tried first.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that and no clock ends it, or connections opened for single calls, whose set-up is half of the time of requests of %v or more; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute; by a profile alone, half of %v or more; by what its client measured, a phase before the answer of %v; by a storage's own words, an operation that has waited for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.NoticeableCall, tenSeconds, aSecond, fewUnanswered, aSecond, aSecond, tenSeconds),
 	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
-		mostly, mostOfCalls, mostOfOthers, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+		mostly, mostOfCalls, check.BehindCall, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
@@ -152,6 +152,11 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
+	if _, others := c.BehindCalls(); others >= share/2 && slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == goLock }) {
+		v.Rule = check.Explained
+		v.Summary += fmt.Sprintf(": most of it for calls of the usual length that other requests make (%s)", goLock)
+		return v
+	}
 	for _, why := range []struct{ id, words string }{
 		{ChattyCalls.ID, "their number makes them long"},
 		{RowLock.ID, "most of it for locks of other transactions"},
@@ -181,9 +186,9 @@ func judgeCalls(c *check.Case) check.Verdict {
 	if route := calledRoute(c, name); route != "" {
 		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
 	}
-	others := awaitedOfOthers(c)
-	v.Weigh(others, mostOfOthers)
-	if others >= mostOfOthers.Value {
+	_, others := c.BehindCalls()
+	v.Weigh(others, check.BehindCall)
+	if others >= check.BehindCall.Value {
 		v.Title = fmt.Sprintf("%s: %s of slow time is waiting for a call that another request makes.", strings.TrimSuffix(v.Title, "."), units.Percent(others))
 		v.Evidence = append(v.Evidence, c.Figure("slow.others_call_share", "share of slow time in which requests without a call of their own waited for another request's call, and went on right after it", others, "1", check.From(l.StatesFrom())))
 		v.Fix = append(v.Fix, check.Fix{Text: "one request calls, and the others wait for it: behind a lock that is held over the call, or for its result. Make the call without the lock, or before its result is needed, in the background, and use the old result until then"})
@@ -211,22 +216,8 @@ func judgeCalls(c *check.Case) check.Verdict {
 	return v
 }
 
-// mostOfOthers is the share of slow time behind other requests' calls from which a verdict says so.
-var mostOfOthers = check.Threshold{Name: "share of slow time in which requests wait for calls that other requests make", Value: check.Material.Value, Unit: "1",
-	Why: "so much would go without the wait for one another, however long a call takes", Source: check.Material.Source}
-
-// awaitedOfOthers returns the share of slow time in which requests waited for calls that other requests make.
-func awaitedOfOthers(c *check.Case) float64 {
-	var sum int64
-	for _, row := range c.Ledger.Slow {
-		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
-			if s.Kind == evidence.NetWait && s.HolderKind == evidence.NetWait {
-				sum += ch[ledger.Dependency]
-			}
-		})
-	}
-	return float64(sum) / float64(max(1, c.Ledger.Total))
-}
+// goLock is the cause that such waits are in programs that hide their locks from the kernel.
+const goLock = "go.lock-contention"
 
 // addressOf returns the address that calls spent most of their time at; "" where no one has most of it.
 func addressOf(c *check.Case, spans *spanned) string {
