@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import zlib
 
 import aiohttp
 from hypercorn.asyncio import serve
@@ -43,8 +44,8 @@ async def show_cart(cart):
 
 
 def is_refused(cart):
-    """One card in 25 is refused."""
-    return cart % 25 == 7
+    """One card in 12 is refused."""
+    return zlib.crc32(b"card %d" % cart) % 12 == 7
 
 
 @app.post("/carts/<int:cart>/payment")
