@@ -136,6 +136,7 @@ func TestStack(t *testing.T) {
 	}
 	sum := strings.Repeat("0123456789abcdef", 4)
 	write("jars.txt", sum+"  org/tea/tea/1/tea-1.jar\n")
+	write("processors.txt", sum+"  org/tea/strainer/1/strainer-1.jar\n")
 	write("stack.json", `{"about": "tea", "runtime": "jvm17", "flags": ["-Xmx400m"], "env": {"CUPS": "2"},
 		"beside": [{"name": "db", "runtime": "postgres", "program": "../tea.sql", "args": ["-a"]}],
 		"load": [{"rate": 1, "paths": ["/"]}],
@@ -155,6 +156,9 @@ func TestStack(t *testing.T) {
 	}
 	if d := cmp.Diff([]jar{{URL: central + "org/tea/tea/1/tea-1.jar", SHA256: sum}}, tight.Known.Jars); d != "" {
 		t.Errorf("jars: %s", d)
+	}
+	if d := cmp.Diff([]jar{{URL: central + "org/tea/strainer/1/strainer-1.jar", SHA256: sum}}, tight.Known.Processors); d != "" {
+		t.Errorf("processors: %s", d)
 	}
 	if got := well.Known.Env["FAULT"] + well.Known.Beside[0].Env["FAULT"]; got != "offoff" {
 		t.Errorf("the healthy one and its database are told FAULT=%s", got)

@@ -137,15 +137,15 @@ func (s *service) buildJava(ctx context.Context, o options, p program, major int
 		}
 		release = min(major, releaseOf(ctx, javac))
 	}
-	var jars []string
-	for _, j := range s.Known.Jars {
-		file, err := j.fetch(ctx, filepath.Join(o.work, "jars"))
-		if err != nil {
-			return started{}, err
-		}
-		jars = append(jars, file)
+	jars, err := fetchJars(ctx, s.Known.Jars, o)
+	if err != nil {
+		return started{}, err
 	}
-	classes, err := build.Java(ctx, javac, "accuracy-"+s.folderName(), os.DirFS(s.Dir), jars, release, reportProgress)
+	processors, err := fetchJars(ctx, s.Known.Processors, o)
+	if err != nil {
+		return started{}, err
+	}
+	classes, err := build.JavaProcessed(ctx, javac, "accuracy-"+s.folderName(), os.DirFS(s.Dir), jars, processors, release, reportProgress)
 	if err != nil {
 		return started{}, err
 	}
@@ -171,6 +171,18 @@ func releaseOf(ctx context.Context, javac string) int {
 
 // central is Maven Central.
 const central = "https://repo1.maven.org/maven2/"
+
+// fetchJars returns the paths of jars, which it downloads unless they are there already.
+func fetchJars(ctx context.Context, jars []jar, o options) (files []string, err error) {
+	for _, j := range jars {
+		file, err := j.fetch(ctx, filepath.Join(o.work, "jars"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
 
 // fetch returns the path of a jar, which it downloads unless dir has it already.
 func (j jar) fetch(ctx context.Context, dir string) (file string, err error) {

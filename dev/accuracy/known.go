@@ -32,17 +32,19 @@ type Known struct {
 	// Runtimes are the runtimes that it is run on in turn, instead of one Runtime.
 	Runtimes []string `json:"runtimes,omitempty"`
 	Jars     []jar    `json:"jars,omitempty"`
-	Beside   []beside `json:"beside,omitempty"`
-	Load     []demand `json:"load"`
-	Quota    float64  `json:"quota,omitempty"`    // CPUs; 0: none
-	Memory   int      `json:"memory,omitempty"`   // MiB; 0: no limit
-	IOPS     int      `json:"iops,omitempty"`     // writes a second to its disk; 0: no limit
-	Recorded []string `json:"recorded,omitempty"` // names of programs beside it that are recorded with it
-	Record   duration `json:"record"`
-	Warm     duration `json:"warm"`
-	SLO      duration `json:"slo,omitempty"`  // the diagnosis gets; 0: none
-	Rows     bool     `json:"rows,omitempty"` // the diagnosis also gets a row for each request
-	Answer   answer   `json:"answer"`
+	// Processors are the jars of annotation processors that javac runs.
+	Processors []jar    `json:"processors,omitempty"`
+	Beside     []beside `json:"beside,omitempty"`
+	Load       []demand `json:"load"`
+	Quota      float64  `json:"quota,omitempty"`    // CPUs; 0: none
+	Memory     int      `json:"memory,omitempty"`   // MiB; 0: no limit
+	IOPS       int      `json:"iops,omitempty"`     // writes a second to its disk; 0: no limit
+	Recorded   []string `json:"recorded,omitempty"` // names of programs beside it that are recorded with it
+	Record     duration `json:"record"`
+	Warm       duration `json:"warm"`
+	SLO        duration `json:"slo,omitempty"`  // the diagnosis gets; 0: none
+	Rows       bool     `json:"rows,omitempty"` // the diagnosis also gets a row for each request
+	Answer     answer   `json:"answer"`
 	// Healthy says that nothing may be found.
 	Healthy bool `json:"healthy"`
 }

@@ -114,7 +114,12 @@ func (s *service) mergeKnown(stack []byte, keys json.RawMessage, fault string) (
 	k.setFault(fault)
 	k.setDefaults()
 	jars, err := readJars(filepath.Join(s.Dir, "jars.txt"))
+	if err != nil {
+		return k, err
+	}
+	processors, err := readJars(filepath.Join(s.Dir, "processors.txt"))
 	k.Jars = append(k.Jars, jars...)
+	k.Processors = append(k.Processors, processors...)
 	return k, err
 }
 

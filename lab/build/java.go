@@ -59,6 +59,12 @@ func Jars(dir string) ([]string, error) {
 // the jars of a class path and returns the folder of the classes. The same sources,
 // compiler and jars are compiled only once.
 func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []string, release int, say func(string)) (classes string, err error) {
+	return JavaProcessed(ctx, javac, name, sources, classpath, nil, release, say)
+}
+
+// JavaProcessed compiles like Java, and runs the annotation processors that some jars
+// hold, which write further classes.
+func JavaProcessed(ctx context.Context, javac, name string, sources fs.FS, classpath, processors []string, release int, say func(string)) (classes string, err error) {
 	files := Sources{}
 	if err := files.Add(sources, "", ".java"); err != nil {
 		return "", err
@@ -71,10 +77,13 @@ func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []st
 		return "", err
 	}
 	with := fmt.Sprintf("%s release %d", toolchain, release)
-	for _, jar := range classpath {
+	for n, jar := range slices.Concat(classpath, processors) {
 		content, err := os.ReadFile(jar)
 		if err != nil {
 			return "", err
+		}
+		if n == len(classpath) {
+			with += " processors"
 		}
 		with += fmt.Sprintf(" %x", sha256.Sum256(content))
 	}
@@ -83,7 +92,7 @@ func Java(ctx context.Context, javac, name string, sources fs.FS, classpath []st
 		return dir, err
 	}
 	say(fmt.Sprintf("compiling %s with %s", name, toolchain))
-	return dir, javaBuild(ctx, javac, files, classpath, release, dir)
+	return dir, javaBuild(ctx, javac, files, classpath, processors, release, dir)
 }
 
 // javacVersion returns the name and version of a compiler: "javac 17.0.15".
@@ -102,7 +111,7 @@ func javacVersion(ctx context.Context, javac string) (string, error) {
 
 // javaBuild compiles in a folder of its own and moves the classes into place at
 // once.
-func javaBuild(ctx context.Context, javac string, files Sources, classpath []string, release int, dir string) error {
+func javaBuild(ctx context.Context, javac string, files Sources, classpath, processors []string, release int, dir string) error {
 	work, err := os.MkdirTemp("", "unstall-lab-")
 	if err != nil {
 		return err
@@ -116,7 +125,12 @@ func javaBuild(ctx context.Context, javac string, files Sources, classpath []str
 		return err
 	}
 	defer os.RemoveAll(fresh)
-	args := []string{"-d", fresh, "-encoding", "UTF-8", "-nowarn", "-proc:none", "--release", strconv.Itoa(release)}
+	args := []string{"-d", fresh, "-encoding", "UTF-8", "-nowarn", "--release", strconv.Itoa(release)}
+	if len(processors) > 0 {
+		args = append(args, "-processorpath", strings.Join(processors, string(filepath.ListSeparator)))
+	} else {
+		args = append(args, "-proc:none")
+	}
 	if len(classpath) > 0 {
 		args = append(args, "-cp", strings.Join(classpath, string(filepath.ListSeparator)))
 	}
