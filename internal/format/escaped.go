@@ -39,7 +39,13 @@ func (p *paste) splitEscapedLines() {
 }
 
 func hasEscapedLines(l []byte) bool {
-	return !bytes.HasPrefix(bytes.TrimLeft(l, " \t"), []byte("{")) && bytes.Count(l, []byte(`\n`)) >= leastEscaped
+	return bytes.Count(l, []byte(`\n`)) >= leastEscaped && !isOfJSON(bytes.TrimLeft(l, " \t>"))
+}
+
+// isOfJSON says whether a line begins as one of JSON does: with an object, a key or a text.
+func isOfJSON(l []byte) bool {
+	l = bytes.TrimLeft(bytes.TrimPrefix(l, []byte("[")), " ")
+	return len(l) > 0 && (l[0] == '{' || l[0] == '"')
 }
 
 // escapes are what stands behind a backslash, and what it stands for.
