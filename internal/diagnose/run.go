@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
@@ -159,8 +160,11 @@ func (r *run) judgeCauses(ctx context.Context) error {
 			out = append(out, newVerdict(k, v, name, c.Decision(&v)))
 		}
 	}
-	if !r.ofProcess() {
+	switch {
+	case !r.ofProcess():
 		out = append(out, r.judgeHosts()...)
+	case !slices.ContainsFunc(out, Verdict.isSupported) && !r.hasRequests(): // a part of a program's log, beside what something it calls says of itself
+		out = append(out, slices.DeleteFunc(r.judgeHosts(), func(v Verdict) bool { return !v.isSupported() || !strings.HasPrefix(v.Cause, "service.") })...)
 	}
 	out = r.joinServers(out)
 	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
@@ -169,6 +173,13 @@ func (r *run) judgeCauses(ctx context.Context) error {
 	})
 	r.d.Verdicts = out
 	return nil
+}
+
+func (v Verdict) isSupported() bool { return v.Verdict == check.Supported }
+
+// hasRequests says whether any requests were recorded, which show what a process waits for.
+func (r *run) hasRequests() bool {
+	return slices.ContainsFunc(r.incident.Ledgers(), func(l *ledger.Ledger) bool { return len(l.Rows) > 0 })
 }
 
 // ofProcess says whether any process is judged.

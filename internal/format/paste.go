@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"html"
 	"io"
 	"slices"
@@ -100,7 +101,7 @@ func hasPasteMarks(head []byte) bool {
 		broken = isBroken(l)
 		switch {
 		case len(l) == 0:
-		case bytes.IndexByte(l, 0x1b) >= 0, isFence(l), isPrompt(l):
+		case bytes.IndexByte(l, 0x1b) >= 0, isFence(l), isPrompt(l), isMarkedAsCode(l):
 			return true
 		case l[0] == '>':
 			quoted++
@@ -135,6 +136,9 @@ func (p *paste) readLines(a *Artifact) bool {
 	}
 	p.splitHTMLBreaks()
 	p.stripReturnMarks()
+	p.splitEscapedLines()
+	p.joinArrows()
+	p.stripCodeMarks()
 	entities, least := 0, 2
 	for i := range p.lines {
 		l := p.lines[i].Text
@@ -236,6 +240,9 @@ func (p *paste) claimSection(formats []Format, from, until int) {
 			return
 		}
 	}
+	if p.claimObject(formats, lines) {
+		return
+	}
 	blocks := p.splitBlocks(lines)
 	if len(blocks) < 2 {
 		p.claimAmongProse(formats, lines)
@@ -246,6 +253,28 @@ func (p *paste) claimSection(formats []Format, from, until int) {
 			p.claimAmongProse(formats, b)
 		}
 	}
+}
+
+// claimObject claims the one document of JSON that stands among words, over several lines.
+func (p *paste) claimObject(formats []Format, lines []Line) bool {
+	from := slices.IndexFunc(lines, func(l Line) bool { t := bytes.TrimSpace(l.Text); return len(t) > 0 && (t[0] == '{' || t[0] == '[') })
+	if from < 0 {
+		return false
+	}
+	until := len(lines)
+	for until > from {
+		if t := bytes.TrimSpace(lines[until-1].Text); len(t) > 0 && (t[len(t)-1] == '}' || t[len(t)-1] == ']') {
+			break
+		}
+		until--
+	}
+	object := lines[from:until]
+	if len(object) < 2 || len(object) == len(lines) || !json.Valid(p.joinLines(object)) || !p.claimLines(formats, object) {
+		return false
+	}
+	p.skipped += len(lines) - len(object)
+	p.changed = true
+	return true
 }
 
 // findHeading is the heading above a block of code, without its mark: somebody may have made one of the first line of what the block holds.
@@ -343,6 +372,10 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 		return true
 	}
 	if flat := stripDiffMarks(lines); flat != nil && p.claimLines(formats, flat) {
+		p.changed = true
+		return true
+	}
+	if flat := stripPodNames(lines); flat != nil && p.claimLines(formats, flat) {
 		p.changed = true
 		return true
 	}

@@ -64,7 +64,7 @@ var commands = map[string]bool{"cat": true, "tail": true, "head": true, "grep": 
 	"k6": true, "dotnet-counters": true, "dotnet-stack": true, "dotnet": true, "go": true, "java": true, "ls": true, "lscpu": true, "nproc": true, "uname": true, "journalctl": true, "watch": true,
 	"for": true, "while": true, "time": true, "mysql": true, "psql": true, "nstat": true, "ethtool": true, "tcpdump": true, "bombardier": true, "vegeta": true, "GODEBUG=gctrace=1": true, "turbostat": true}
 
-// isPrompt says whether a line is a command behind the prompt of a shell or of redis-cli.
+// isPrompt says whether a line is a command behind the prompt of a shell, of redis-cli or of a console of Ruby.
 func isPrompt(l []byte) bool {
 	l = bytes.TrimLeft(l[:min(len(l), 256)], " \t>")
 	if len(l) < 3 {
@@ -74,6 +74,8 @@ func isPrompt(l []byte) bool {
 	case (l[0] == '$' || l[0] == '#' || l[0] == '%') && l[1] == ' ':
 		word, _, _ := bytes.Cut(bytes.TrimSpace(l[2:]), []byte(" "))
 		return commands[string(word)] || len(word) > 1 && (word[0] == '/' || word[0] == '.') && l[0] != '%'
+	case bytes.HasPrefix(l, []byte("irb(")), bytes.HasPrefix(l, []byte("pry(")), bytes.HasPrefix(l, []byte("[1] pry(")):
+		return bytes.Contains(l, []byte("> "))
 	case bytes.HasPrefix(l, []byte("PS ")) && bytes.Contains(l, []byte(`:\`)), len(l) > 3 && l[1] == ':' && l[2] == '\\':
 		return bytes.IndexByte(l, '>') > 0
 	}

@@ -54,6 +54,12 @@ func TestPaste(t *testing.T) {
 		"block comment":     {"/**\n * words\n *\n * apple <1>\n * apple <2>\n */\nclass X {}\n", "apples:4 apple <1>; apples:5 apple <2>"},
 		"statements":        {"-- apple <1>\n-- apple <2>\n-- apple <3>\nselect 1;\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
 		"rules and signs":   {"<pre>\n---- apples\n> apple <1>\n> apple <2>\n----\n</pre>\n", "apples:3 apple <1>; apples:4 apple <2>"},
+		"escaped":           {"time=1 msg=\"=== BEGIN ===\\napple <1>\\n\\tapple <2>\\n\\napple <3>\\n\"\n", "apples:1 apple <1>; apples:1 apple <3>"},
+		"arrows":            {"words\n\nplum <1>-\n>[2]\napple <1>-\n>[2]\n> apple <2>\n", "apples:5 apple <1>->[2]"},
+		"code in prose":     {"It says `apple <1>`, and then:\n`apple <2>`\n`apple <3>\n", "apples:2 apple <2>; apples:3 apple <3>"},
+		"pods":              {"shop-0 app apple <1>\nshop-0 app apple <2>\nshop-1 app apple <3>\nshop-1 app apple <4>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>; apples:4 apple <4>"},
+		"pods in brackets":  {"[shop-0 app] apple <1>\n[shop-0 app] apple <2>\n[shop-0 app] apple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
+		"ruby":              {"irb(main):003:0> Fruit.all\napple <1>\n", "apples:2 apple <1>"},
 		"as it is":          {"apple <1>\nwords\n", "apples:1 apple <1>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -283,3 +283,60 @@ func findBar(l []byte) int {
 	}
 	return bar
 }
+
+// stripPodNames takes the names of a pod and its container off lines, as stern and kubetail put them before each; nil if not all lines have one, or there
+// are many.
+//
+//	broker-0 kafka [2023-11-20T03:12:07.114+0000][info][gc] …       stern
+//	[broker-0 kafka] [2023-11-20T03:12:07.114+0000][info][gc] …     kubetail
+func stripPodNames(lines []Line) (out []Line) {
+	names := map[string]bool{}
+	n := 0
+	for _, l := range lines {
+		if len(bytes.TrimSpace(l.Text)) == 0 {
+			out = append(out, l)
+			continue
+		}
+		at := podNamesLength(l.Text)
+		if at == 0 {
+			return nil
+		}
+		n++
+		if names[string(l.Text[:at])] = true; len(names) > mostNames {
+			return nil
+		}
+		l.From = bytes.TrimRight(l.Text[:at], " ")
+		l.Text = l.Text[at:]
+		out = append(out, l)
+	}
+	if n < leastMarked || n < 2*len(names) {
+		return nil
+	}
+	return out
+}
+
+// podNamesLength is how long the two names before a line are, with the blank behind them; 0 if there are none. That of a pod has a dash.
+func podNamesLength(l []byte) int {
+	at, closed := 0, byte(' ')
+	if len(l) > 0 && l[0] == '[' {
+		at, closed = 1, ']'
+	}
+	for word := range 2 {
+		from := at
+		for at < len(l) && at-from < mostNamed && (l[at] >= 'a' && l[at] <= 'z' || isDigit(l[at]) || l[at] == '-' || l[at] == '.') {
+			at++
+		}
+		end := byte(' ')
+		if word == 1 {
+			end = closed
+		}
+		if at == from || at >= len(l) || l[at] != end || word == 0 && bytes.IndexByte(l[from:at], '-') < 0 {
+			return 0
+		}
+		at++
+	}
+	if closed == ']' && at < len(l) && l[at] == ' ' {
+		at++
+	}
+	return at
+}

@@ -69,6 +69,9 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 	return l
 }
 
+// mostExcerpt is how many threads somebody copies from a dump, at most, to show which ones matter.
+const mostExcerpt = 8
+
 // countAtOneLock finds the most threads that wait for one lock in the same dump, by holder.
 func (d *dumps) countAtOneLock() {
 	v := &d.b.Intervals
@@ -89,6 +92,10 @@ func (d *dumps) countAtOneLock() {
 		if v.Start[i] == last[0].Time {
 			held[v.Holder[i]] = true
 		}
+	}
+	d.Alone = len(d.bursts) == 1 && len(last) <= mostExcerpt
+	for i := range last {
+		d.Alone = d.Alone && (last[i].View.State == evidence.LockWait || last[i].View.State == evidence.SyncWait || waits[last[i].Lane])
 	}
 	d.All = len(d.bursts) == 1 // more than one dump comes from a recorder, which shows all threads
 	for i := range last {

@@ -14,6 +14,7 @@ type MutexQueue struct {
 	Waiting int      // goroutines
 	All     bool     // the dumps show no other goroutines
 	Shown   int      // goroutines that the dumps show
+	Least   int64    // ns that each goroutine shown has waited at least, for whatever, in whole minutes
 	Longest int64    // ns that the first of them has waited, in whole minutes; 0: less than one
 	Untimed bool     // it comes from a profile, which does not tell how long they have waited
 	At      []string // functions that lock the mutex, most waiting first
@@ -57,9 +58,11 @@ type mutexKey struct {
 // Implements tells which functions belong to the runtime or wait for others; these do not count as the program's.
 func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements func(function string) bool) []MutexQueue {
 	all := goroutinesOf(b, subject)
-	total := 0
+	total, least := 0, int64(0)
 	for i := range all {
-		total += all[i].count
+		if total += all[i].count; i == 0 || all[i].waiting < least {
+			least = all[i].waiting
+		}
 	}
 	queues := make(map[mutexKey]*MutexQueue)
 	lockers := make(map[mutexKey]map[string]int)
@@ -88,7 +91,7 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	keys := make(map[evidence.Origin]mutexKey)
 	for k, q := range queues {
 		q.At = sortedByCount(lockers[k])
-		q.All, q.Shown = q.Waiting == total, total
+		q.All, q.Shown, q.Least = q.Waiting == total, total, least
 		keys[q.Origin] = k
 		out = append(out, *q)
 	}

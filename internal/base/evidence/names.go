@@ -396,8 +396,11 @@ const (
 
 // What a debugger, the kernel and Kubernetes tell of a program or a host at one moment, and what was counted since a JVM began.
 const (
+	FactNestedWait      = "jvm.wait.nested"         // threads of a dump that wait to be notified, without end, while they hold other monitors; of the first its name, what it waits in, and what it holds
 	FactFullCollections = "jvm.full.count"          // full collections since the JVM began
 	FactFullMean        = "jvm.full.mean"           // ns of one of these, in the mean
+	FactYoungCollected  = "jvm.young.count"         // young collections since the JVM began
+	FactPermanentFull   = "jvm.permanent.full"      // part of the permanent generation (before JDK 8) in use, where it is full and the old generation is not
 	FactPauseMost       = "jvm.pause.longest"       // ns, by a program's own metrics: of the last minutes
 	FactGen2Most        = "dotnet.gen2.longest"     // ns a gen 2 collection stopped the program at most, by PerfView's rollup
 	FactGen2Count       = "dotnet.gen2.count"       // of these, without those the program asked for

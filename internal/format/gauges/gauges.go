@@ -117,6 +117,7 @@ type parser struct {
 	timeouts     map[string]*timeouts // by pool
 	dependencies map[string]*dependency
 	process      process
+	hikari       string // the pool of HikariCP that was named last
 	connecting   connecting
 	readings     int
 	unzoned      bool

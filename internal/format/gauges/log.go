@@ -21,7 +21,12 @@ import (
 //	2026-11-21 14:02:01.123 … HikariPool-1 - Timeout failure stats (total=10, active=10, idle=0, waiting=5)
 //	2026-11-21 14:02:01.123 … HikariPool-1 - Connection is not available, request timed out after 30000ms (total=10, active=10, idle=0, waiting=5)
 //
-// The last has no statistics before version 5.1. Several lines report a failure; the kind with the highest count counts.
+// The last has no statistics before version 5.1. Several lines report a failure; the kind with the highest count counts. Up to version 2.4 the
+// pool stands before or behind the word stats, up to 2.3 places have other names, and the exception does not name the pool:
+//
+//	… HikariPool - After cleanup pool HikariPool-0 stats (total=10, active=10, idle=0, waiting=3)
+//	… HikariPool - Timeout failure pool stats HikariPool-0 (total=20, inUse=20, avail=0, waiting=1)
+//	java.sql.SQLTimeoutException: Timeout after 30002ms of waiting for a connection.
 var Log = format.Format{
 	Name:  "hikaricp",
 	About: "HikariCP's pool statistics in a log, and messages of other pools that are used up (Tomcat JDBC, DBCP, Druid, c3p0, Npgsql, SQLAlchemy, …)",
@@ -60,7 +65,7 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 			p.addExhaustion(x, &l)
 			return true
 		}
-		if !bytes.Contains(l.Text, []byte("(total=")) && !bytes.Contains(l.Text, []byte(notAvailable)) {
+		if !bytes.Contains(l.Text, []byte("(total=")) && !bytes.Contains(l.Text, []byte(notAvailable)) && !bytes.Contains(l.Text, []byte(ofWaiting)) {
 			return true
 		}
 		p.process.runtime = "jvm"
@@ -78,6 +83,7 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		if g.t == 0 {
 			untimed = true
 		}
+		p.hikari = name
 		p.addReading(p.ensurePool(name, "connections", l.Number), g)
 		return true
 	})
@@ -93,8 +99,20 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 // notAvailable is in the message of the exception for a request that waited in vain.
 const notAvailable = "Connection is not available, request timed out after "
 
-// gaveUp reads that message: the pool, and how long the request waited (ns).
+// The message up to version 2.4: Timeout after 30002ms of waiting for a connection.
+const (
+	timeoutAfter = "Timeout after "
+	ofWaiting    = "ms of waiting for a connection"
+)
+
+// gaveUp reads that message: the pool, "" unknown, and how long the request waited (ns).
 func gaveUp(text string) (pool string, waited int64, ok bool) {
+	if _, after, old := strings.Cut(text, timeoutAfter); old {
+		digits, _, old := strings.Cut(after, ofWaiting)
+		if ms, err := strconv.ParseInt(digits, 10, 64); old && err == nil && ms >= 0 && ms <= 1e9 {
+			return "", ms * 1e6, true
+		}
+	}
 	before, after, ok := strings.Cut(text, " - "+notAvailable)
 	if !ok {
 		return "", 0, false
@@ -132,10 +150,12 @@ func (p *parser) addTimeout(text string, l *format.Line) {
 	pool, waited, gave := gaveUp(text)
 	if !gave {
 		name, _, ok := parseHikari(text)
-		if !ok || !strings.Contains(text, "Timeout failure stats") {
+		if !ok || !strings.Contains(text, "Timeout failure ") {
 			return
 		}
 		pool = name
+	} else if pool == "" {
+		pool = cmp.Or(p.hikari, "HikariCP")
 	}
 	at, zoned, timed := parseLineTime(text)
 	if !timed {
@@ -285,9 +305,9 @@ func parseHikari(text string) (pool string, g gauge, ok bool) {
 		switch key {
 		case "total":
 			total = v
-		case "active":
+		case "active", "inUse":
 			g.active = v
-		case "idle":
+		case "idle", "avail":
 			g.idle = v
 		case "waiting":
 			g.pending = v
@@ -303,7 +323,24 @@ func parseHikari(text string) (pool string, g gauge, ok bool) {
 	if len(words) > 0 {
 		pool = words[len(words)-1]
 	}
+	if named := oldPoolName(before[k:]); named != "" {
+		pool = named
+	}
 	return clipName(pool), g, true
+}
+
+// oldPoolName returns the pool of " - After cleanup pool HikariPool-0 stats " and of " - After cleanup pool stats HikariPool-0 ", "" of other words.
+func oldPoolName(words string) string {
+	_, after, ok := strings.Cut(words, " pool ")
+	f := strings.Fields(after)
+	switch {
+	case !ok || len(f) != 2:
+	case f[0] == "stats":
+		return f[1]
+	case f[1] == "stats":
+		return f[0]
+	}
+	return ""
 }
 
 // parseLineTime reads the time that a line of a log begins with.

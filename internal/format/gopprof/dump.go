@@ -383,6 +383,18 @@ func (d *dumps) endDump() {
 	switch {
 	case o == nil || len(o.goroutines) == 0:
 		return
+	case d.best != nil && d.best.continues(o):
+		if !d.best.isWholeProcess() && d.singles > 0 {
+			d.singles-- // it was no panic's
+		}
+		d.best.goroutines = append(d.best.goroutines, o.goroutines...)
+		for id := range o.seen {
+			d.best.seen[id] = true
+		}
+		if d.best.elided == 0 {
+			d.best.elided = o.elided
+		}
+		return
 	case !o.isWholeProcess():
 		d.singles++
 	case len(d.seen) < maxSightings:
@@ -391,6 +403,33 @@ func (d *dumps) endDump() {
 	if d.best == nil || o.goroutineCount() >= d.best.goroutineCount() {
 		d.best = o
 	}
+}
+
+// mostExcerpt is how many goroutines somebody picks out of a dump to show them one by one, with words between.
+const mostExcerpt = 16
+
+// continues says whether o shows further goroutines of the same dump: each is of a few that have waited for a minute and more, as no panic's is, and none is
+// of both.
+func (d *dump) continues(o *dump) bool {
+	if len(d.goroutines)+len(o.goroutines) > mostExcerpt || !d.hasWaited() || !o.hasWaited() {
+		return false
+	}
+	for id := range o.seen {
+		if d.seen[id] {
+			return false
+		}
+	}
+	return true
+}
+
+// hasWaited says whether each goroutine has waited for a minute or more.
+func (d *dump) hasWaited() bool {
+	for i := range d.goroutines {
+		if d.goroutines[i].minutes < 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // isWholeProcess says whether these are all goroutines of a process, and not the one that panicked or

@@ -236,6 +236,9 @@ func (l *legacy) scanWords(text []byte, i int) int {
 			return l.scanRunning(text, next)
 		case readDesired:
 			l.parseTenuring(s)
+			if n := behindAges(s); n > 0 {
+				return i + n
+			}
 		case readFlags:
 			l.parseFlags(text[next:])
 			return len(text)
@@ -266,6 +269,19 @@ func (l *legacy) scanWords(text []byte, i int) int {
 	for i++; i < len(text) && text[i] != ' ' && text[i] != '[' && text[i] != ']'; i++ {
 	}
 	return i
+}
+
+// behindAges returns where the sizes of the collection stand behind the ages of its survivors, 0 if they do not: somebody joined the lines.
+func behindAges(s []byte) (at int) {
+	for {
+		n := bytes.Index(s[at:], []byte(": "))
+		if n < 0 {
+			return 0
+		}
+		if at += n + 2; changeLen(s[at:]) > 0 {
+			return at
+		}
+	}
 }
 
 // changeLen returns the length of the sizes that s begins with: "25649K->0K(31616K)".

@@ -121,6 +121,8 @@ type row struct {
 	fullTook         float64
 	conTook          float64
 	old              float64 // in use: KiB or percent
+	oldSize          float64 // KiB, 0 not told
+	permanent, size  float64 // in use and size: KiB, or percent and 100
 	hasOld, hasFull  bool
 	reason           string // of -gccause
 	line             int64

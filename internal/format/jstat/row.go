@@ -48,6 +48,14 @@ func (p *parser) parseRow(text string, line int64) {
 			x.conTook = v
 		case "OU", "O":
 			x.old, x.hasOld = v, true
+		case "OC":
+			x.oldSize = v
+		case "PC":
+			x.size = v
+		case "PU":
+			x.permanent = v
+		case "P":
+			x.permanent, x.size = v, 100
 		}
 	}
 	p.emitSinceLast(x)
@@ -123,6 +131,25 @@ func parseReason(words []string) string {
 	return ""
 }
 
+// fullPart is the part of a space from which it is full, and roomyPart that up to which it has room.
+const (
+	fullPart  = .999
+	roomyPart = .9
+)
+
+// permanentPart returns which part of the permanent generation is in use, and whether it is full while the old generation has room.
+func (x row) permanentPart() (part float64, full bool) {
+	old := x.old / 100
+	if x.oldSize > 0 {
+		old = x.old / x.oldSize
+	}
+	if x.size <= 0 || !x.hasOld {
+		return 0, false
+	}
+	part = min(1, x.permanent/x.size)
+	return part, part >= fullPart && old <= roomyPart
+}
+
 // beginStretch starts a stretch of rows that follow one another.
 func (p *parser) beginStretch(x row) {
 	if p.from == 0 && p.now == 0 {
@@ -175,6 +202,12 @@ func (p *parser) emitSummary() {
 	if n > 0 && n < 1e9 && (p.total == 1 || !p.stamped && p.interval == 0) { // their times are unknown
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullCollections, Value: strconv.FormatFloat(n, 'f', 0, 64), Number: n, Origin: p.b.Origin(p.last.line)})
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullMean, Number: took / n * 1e9, Origin: p.b.Origin(p.last.line)})
+	}
+	if part, full := p.last.permanentPart(); full && n > 0 {
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactPermanentFull, Number: part, Origin: p.b.Origin(p.last.line)})
+	}
+	if p.total == 1 && p.last.hasFull && p.last.young > 0 && p.last.young < 1e9 {
+		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactYoungCollected, Number: p.last.young, Origin: p.b.Origin(p.last.line)})
 	}
 	if p.total == 1 {
 		p.b.Warnf(p.last.line, "one row counts since the JVM's start and shows no time of its own: give two or more")

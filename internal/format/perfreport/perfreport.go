@@ -8,7 +8,7 @@
 //
 // Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18. --sort and --fields choose the
 // columns; it reads one share or two (with a function's callees, and without), and the function behind the
-// mark "[k]" or "[.]".
+// mark "[k]" or "[.]". Folded stacks are read likewise (folded.go).
 //
 // Where a listing misleads: a share is of all samples, which may be those of one process or of the whole host; and chains below a function
 // repeat parts of it. The share of a mechanism of the kernel is that of its entry function with callees, if it is listed; else the sum of
@@ -33,7 +33,7 @@ import (
 // Format reads such a listing.
 var Format = format.Format{
 	Name:  "perf-report",
-	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6)",
+	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6), and folded stacks, of which flame graphs are drawn",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -48,6 +48,9 @@ const (
 )
 
 func matchHead(head []byte) format.Confidence {
+	if isFolded(head) {
+		return format.Sure
+	}
 	if !bytes.Contains(head, []byte("[k] ")) && !bytes.Contains(head, []byte("[.] ")) {
 		return format.No
 	}
@@ -157,10 +160,15 @@ const muchSpinning = .2
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var rows []row
+	var whole stacks
 	dropped := int64(0)
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
+		}
+		if x, ok := parseFolded(l.Text); ok && len(rows) == 0 {
+			whole.addStack(x, l.Number)
+			return true
 		}
 		if len(l.Text) > mostLine {
 			return true
@@ -179,11 +187,15 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	if err := format.EndReading(ctx, b, err, len(rows) > 0, "the listing", "perfreport: no function with its share in it"); err != nil {
+	if err := format.EndReading(ctx, b, err, len(rows) > 0 || whole.number > 0, "the listing", "perfreport: no function with its share in it"); err != nil {
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Host})
+	if len(rows) == 0 {
+		addTable(b, whole.emit(b, subject))
+		return nil
+	}
 	nested := slices.ContainsFunc(rows, func(r row) bool { return r.all >= 0 })
 	for _, m := range told {
 		part, at := shareOf(rows, m, nested)

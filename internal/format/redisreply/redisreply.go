@@ -8,7 +8,7 @@
 //	MEMORY STATS, CONFIG GET, CLUSTER INFO, LATENCY DOCTOR, MEMORY DOCTOR
 //
 // in the forms of redis-cli: numbered, as on a terminal and with --no-raw, or one value per line,
-// as into a file. A session copied from a terminal is read by its prompts, a recording of
+// as into a file; the slow log also as clients for Python, Ruby and Node.js print it (literal.go). A session copied from a terminal is read by its prompts, a recording of
 // internal/collect/probe/redis by the line above each answer, with the time and the duration of the answer:
 //
 //	== 1795268461318000000 SLOWLOG GET of 4711 took 81000 ns ==
@@ -104,6 +104,7 @@ type parser struct {
 	lines []string
 	tree  tree
 	loose pasted
+	value literal
 	torn  bool // the tree ended, and the entries of a slow log continue
 
 	info   snapshot
@@ -136,6 +137,7 @@ const (
 	plain         // a value a line
 	listed        // connections
 	spoken        // of a doctor
+	valued        // a value as a client prints it
 )
 
 func newParser(b *evidence.Builder) *parser {
@@ -180,6 +182,10 @@ func (p *parser) parseLine(line string) {
 		if line != "" && !p.look.addClient(line) {
 			p.endAnswer()
 			p.beginAnswer(line)
+		}
+	case valued:
+		if p.value.addLine(line) {
+			p.endAnswer()
 		}
 	default:
 		p.keepLine(line)
@@ -236,6 +242,11 @@ func (p *parser) beginAnswer(line string) {
 	case isSpoken(p.now.name, text):
 		p.kind = spoken
 		p.keepLine(line)
+	case opensLiteral(text) && (p.now.name == "" || p.now.name == "SLOWLOG GET"):
+		p.kind = valued
+		if p.value.addLine(line) {
+			p.endAnswer()
+		}
 	case p.now.name != "" || startsPlain(text):
 		p.kind = plain
 		p.keepLine(line)
@@ -271,6 +282,18 @@ func (p *parser) endAnswer() {
 	case listed:
 		p.understood++
 		p.look.addFigures(p)
+	case valued:
+		calls, _ := parseLiteral(p.value.text.String())
+		if len(calls) == 0 || p.value.lost {
+			p.countUnparsed(p.began)
+		}
+		if p.value = (literal{}); len(calls) > 0 {
+			for i := range calls {
+				calls[i].line = p.began
+			}
+			p.understood++
+			p.slow.addCalls(p, calls)
+		}
 	case spoken:
 		p.understood++
 		name := "LATENCY DOCTOR"
@@ -458,6 +481,9 @@ func matchHead(head []byte) format.Confidence {
 		}
 	}
 	if len(first) > 0 && beginsAnswers(first) {
+		return format.Sure
+	}
+	if head = bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(bytes.TrimPrefix(head, []byte(answered)), []byte("[")) && beginsLiteral(string(head)) {
 		return format.Sure
 	}
 	return format.No

@@ -4,6 +4,8 @@
 //	         vmop                    [threads: total initially_running wait_to_block]    [time: spin block sync cleanup vmop] page_trap_count
 //	3021.118: RevokeBias             [     412          1              2    ]      [     0  8120  8121     1     0    ]  0
 //
+// A terminal breaks the rows before the second bracket, and writers split the table there: the parts belong together in their order.
+//
 // Source: SafepointSynchronize::print_statistics (https://github.com/openjdk/jdk8u/blob/master/hotspot/src/share/vm/runtime/safepoint.cpp). Times
 // are ms. sync is how long it took until all threads stood: spin and block are parts of it. Rows become lines of the unified log, which package
 // hotspotgc reads.
@@ -29,8 +31,9 @@ var Format = format.Format{
 		if !bytes.Contains(head, []byte("initially_running")) && !bytes.Contains(head, []byte("vmop")) {
 			return format.No
 		}
+		var p parts
 		for l := range bytes.Lines(head) {
-			if _, ok := parseRow(l); ok {
+			if _, ok := p.parseLine(l); ok {
 				return format.Sure
 			}
 		}
@@ -77,14 +80,42 @@ func parseRow(line []byte) (r row, ok bool) {
 	return r, r.name != "" && !strings.ContainsAny(r.name, "\",")
 }
 
+// mostParts bounds the first parts of rows that wait for their second.
+const mostParts = 1000
+
+// parts reads rows, whole or in two parts: the first parts of rows of which the second has not come yet.
+type parts struct{ firsts []string }
+
+// parseLine reads a line, and says whether it ends a row.
+func (p *parts) parseLine(line []byte) (r row, ok bool) {
+	if r, ok = parseRow(line); ok {
+		return r, true
+	}
+	if len(line) > 512 || bytes.Count(line, []byte("[")) != 1 || bytes.Count(line, []byte("]")) != 1 {
+		return r, false
+	}
+	text := strings.TrimSpace(string(line))
+	if text[0] == '[' && len(p.firsts) > 0 {
+		if r, ok = parseRow([]byte(p.firsts[0] + " " + text)); ok {
+			p.firsts = p.firsts[1:]
+		}
+		return r, ok
+	}
+	if _, is := parseRow([]byte(text + " [0 0 0 0 0] 0")); is && len(p.firsts) < mostParts {
+		p.firsts = append(p.firsts, text)
+	}
+	return r, false
+}
+
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var lines []format.Line
+	var p parts
 	dropped, last := 0, 0.
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		r, ok := parseRow(l.Text)
+		r, ok := p.parseLine(l.Text)
 		switch {
 		case !ok:
 		case len(lines) == maxRows:

@@ -23,6 +23,7 @@ type track struct {
 	name, unit string
 	gauge      bool
 	boot       bool  // its first value may be since boot
+	always     bool  // of a disk that is always busy
 	kind       int   // of its heading
 	from       int64 // beginning of its first value's time, 0 unknown
 	line       int64
@@ -192,6 +193,9 @@ func (p *parser) emitAll() error {
 	if emitted == 0 {
 		b.Warnf(0, "it holds one report, which is of all the time since boot: give the tool an interval, as in vmstat -t 1 30")
 	}
+	if p.sinceBoot {
+		b.Warnf(0, "its only report is of all the time since boot: it is used for disks that were busy nearly all of that time")
+	}
 	p.addTables()
 	if p.odd > 0 {
 		b.Warnf(p.firstOdd, "%s not understood", format.Count(p.odd, "line was", "lines were"))
@@ -246,9 +250,24 @@ func (p *parser) dropUnused() {
 
 var networkPrefix = strings.TrimSuffix(evidence.SeriesNetReceived, "received")
 
+// alwaysBusy is the share of the time since boot in which a disk was busy, from which on it is busy now, too.
+const alwaysBusy = .9
+
+// isAlwaysBusy says whether a figure is of a disk that was busy nearly all the time since boot, in the only report of it.
+func (s *tracks) isAlwaysBusy(t *track) bool {
+	if t.kind != disk {
+		return false
+	}
+	_, name, _ := strings.Cut(t.name, ":")
+	busy := s.get(evidence.SeriesDiskBusy + ":" + name)
+	return busy != nil && (busy.always || busy.boot && len(busy.t) == 1 && busy.v[0] >= alwaysBusy)
+}
+
 func (p *parser) emitSeries(id evidence.SubjectID, s *tracks) (n int) {
 	for _, t := range s.list {
-		if t.toUntilNext(!p.greeted && t.kind == disk || !p.greeted && t.kind == processor) {
+		t.always = p.greeted && s.isAlwaysBusy(t)
+		if t.toUntilNext(!p.greeted && (t.kind == disk || t.kind == processor) || t.always) {
+			p.sinceBoot = p.sinceBoot || t.always
 			p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})
 			n++
 		}

@@ -38,6 +38,8 @@ type heading struct {
 	at      map[string]int
 	begins  int64 // ns of the day: the rows before it end then
 	line    int64
+	last    bool   // the name of a disk stands behind its figures: iostat -h
+	name    string // of a disk, alone on the line above its figures: iostat -h before sysstat 11.5
 }
 
 // headingOf recognises headings by their columns, nil if words are none.
@@ -67,6 +69,8 @@ func headingOf(f []string) *heading {
 		h.kind, h.columns = processor, f[1:]
 	case h.timed == none && first == "Device" && (has("%util") || has("tps")):
 		h.kind = disk
+	case h.timed == none && f[len(f)-1] == "Device" && (has("%util") || has("tps")):
+		h.kind, h.last, h.columns = disk, true, deviceFirst(f)
 	case h.timed == none:
 		return nil
 	case has("%idle") && (first == "CPU" || first == "NODE"):
@@ -98,6 +102,12 @@ func headingOf(f []string) *heading {
 		}
 	}
 	return h
+}
+
+// deviceFirst puts the last word of a line before the others.
+func deviceFirst(f []string) []string {
+	n := len(f) - 1
+	return append([]string{f[n]}, f[:n]...)
 }
 
 // allNames says whether no word is a figure.

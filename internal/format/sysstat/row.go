@@ -59,7 +59,7 @@ func (p *parser) parseRow(f []string) bool {
 		}
 		return ok
 	case disk:
-		return p.parseDisk(f)
+		return p.parseDisk(p.withName(f))
 	case network:
 		return p.parseInterface(f, networkColumns)
 	case networkErrors:
@@ -258,8 +258,25 @@ func (p *parser) perCPU(f []string, columns map[string]column) bool {
 	return any
 }
 
+// withName returns a row of a disk with its name as the first word. A name alone is kept for the row below it.
+func (p *parser) withName(f []string) []string {
+	h := p.h
+	switch {
+	case h.last && len(f) == len(h.columns):
+		return deviceFirst(f)
+	case h.name != "" && len(f) == len(h.columns)-1:
+		f = append([]string{h.name}, f...)
+		h.name = ""
+	}
+	return f
+}
+
 // parseDisk reads a row of a disk.
 func (p *parser) parseDisk(f []string) bool {
+	if len(f) == 1 && len(p.h.columns) > 2 {
+		p.h.name = f[0]
+		return true
+	}
 	if len(f) < len(p.h.columns) {
 		return false
 	}

@@ -110,6 +110,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Warnf(p.number, "the recording is incomplete after this line: %v", err)
 		b.Cut()
 	}
+	p.endTopCPUs()
 	p.flushSums()
 	if p.points == 0 && p.used == 0 {
 		return errors.New("sysstat: it holds no row of figures: let the tool print some, as vmstat -t 1 30 does")
@@ -143,6 +144,7 @@ type parser struct {
 	number, points, dropped int64
 	used, odd, firstOdd     int64
 	averages, ignored       int64 // rows
+	sinceBoot               bool  // a report of the time since boot is used
 
 	freeColumns   []string
 	freeUnit      float64 // unit, bytes
@@ -153,6 +155,7 @@ type parser struct {
 
 	dstat *dstat
 
+	topCPUs  cpusOfTop
 	tops     int     // screens of top
 	topLoads float64 // the load of the last
 }
@@ -162,6 +165,11 @@ func (p *parser) parseLine(text string) {
 		p.takeBanner(x)
 		return
 	}
+	if p.parseTopCPU(text) {
+		p.used++
+		return
+	}
+	p.endTopCPUs()
 	if strings.Contains(text, "Cpu(s):") || strings.HasPrefix(text, "top - ") {
 		if p.parseTop(text) {
 			p.used++

@@ -13,6 +13,7 @@ import (
 //	top - 10:11:12 up 12 days,  1:02,  1 user,  load average: 6.12, 5.90, 5.55
 //	%Cpu(s): 21.3 us,  5.2 sy,  0.0 ni,  2.1 id,  0.0 wa,  0.0 hi,  0.4 si, 71.0 st
 //	Cpu(s): 21.3%us,  5.2%sy,  0.0%ni,  2.1%id,  0.0%wa,  0.0%hi,  0.4%si, 71.0%st      before procps 3.3
+//	%Cpu0  : 21.3 us,  5.2 sy,  0.0 ni,  2.1 id,  0.0 wa,  0.0 hi,  0.4 si, 71.0 st     after the key 1: a line for each CPU
 func (p *parser) parseTop(text string) bool {
 	rest, ok := strings.CutPrefix(text, "%Cpu(s):")
 	if !ok {
@@ -21,8 +22,14 @@ func (p *parser) parseTop(text string) bool {
 	if !ok {
 		return strings.HasPrefix(text, "top - ") && p.topLoad(text)
 	}
-	share := make(map[string]float64)
-	for _, x := range strings.Split(rest, ", ") {
+	share, ok := parseModes(rest)
+	return ok && p.addTop(share)
+}
+
+// parseModes reads "21.3 us,  5.2 sy, …" as shares.
+func parseModes(rest string) (share map[string]float64, ok bool) {
+	share = make(map[string]float64)
+	for _, x := range splitModes(rest) {
 		x = strings.Replace(strings.TrimSpace(x), "%", " ", 1)
 		value, mode, ok := strings.Cut(x, " ")
 		v, err := strconv.ParseFloat(strings.Replace(value, ",", ".", 1), 64)
@@ -30,10 +37,89 @@ func (p *parser) parseTop(text string) bool {
 			share[strings.TrimSpace(mode)] = v / 100
 		}
 	}
-	idle, ok := share["id"]
-	if !ok || len(share) < 4 {
+	_, ok = share["id"]
+	return share, ok && len(share) >= 4
+}
+
+// splitModes splits at the commas behind the names of modes: "0.0 hi,100.0 si" has no blank there, and decimal commas stand within figures.
+func splitModes(s string) (all []string) {
+	from := 0
+	for i := 1; i < len(s); i++ {
+		if s[i] == ',' && s[i-1] >= 'a' && s[i-1] <= 'z' {
+			all = append(all, s[from:i])
+			from = i + 1
+		}
+	}
+	return append(all, s[from:])
+}
+
+// ofOneCPU splits "%Cpu0  : 21.3 us, …"; procps 3.2 writes no percent sign.
+func ofOneCPU(text string) (cpu int, rest string, ok bool) {
+	text = strings.TrimPrefix(text, "%")
+	after, ok := strings.CutPrefix(text, "Cpu")
+	number, rest, has := strings.Cut(after, ":")
+	if !ok || !has || len(number) > 8 {
+		return 0, "", false
+	}
+	cpu, err := strconv.Atoi(strings.TrimSpace(number))
+	return cpu, rest, err == nil && cpu >= 0 && cpu < mostCPUs
+}
+
+// cpusOfTop are the lines of single CPUs of one screen.
+type cpusOfTop struct {
+	sum map[string]float64
+	n   int
+	max struct{ busy, soft float64 }
+}
+
+// parseTopCPU reads the line of one CPU. CPU 0 begins the next screen.
+func (p *parser) parseTopCPU(text string) bool {
+	cpu, rest, ok := ofOneCPU(text)
+	if !ok {
 		return false
 	}
+	share, ok := parseModes(rest)
+	if !ok {
+		return false
+	}
+	x := &p.topCPUs
+	if cpu == 0 {
+		p.endTopCPUs()
+	}
+	if x.sum == nil {
+		x.sum = make(map[string]float64)
+	}
+	x.n++
+	for k, v := range share {
+		x.sum[k] += v
+	}
+	if len(p.cpuRows) < mostCPUs {
+		p.cpuRows[cpu] = true
+	}
+	x.max.busy = max(x.max.busy, 1-share["id"]-share["wa"]-share["st"])
+	x.max.soft = max(x.max.soft, share["hi"]+share["si"])
+	return true
+}
+
+// endTopCPUs adds a screen of single CPUs, as the mean of all.
+func (p *parser) endTopCPUs() {
+	x := p.topCPUs
+	p.topCPUs = cpusOfTop{}
+	if x.n == 0 {
+		return
+	}
+	for k := range x.sum {
+		x.sum[k] /= float64(x.n)
+	}
+	if p.addTop(x.sum) {
+		p.keepMax(&p.host, evidence.SeriesHostCPUBusiest, "cores", x.max.busy)
+		p.keepMax(&p.host, evidence.SeriesHostCPUSoftirqMost, "cores", x.max.soft)
+	}
+}
+
+// addTop adds the shares of a screen.
+func (p *parser) addTop(share map[string]float64) bool {
+	idle := share["id"]
 	p.h = nil
 	p.clock.nextReport()
 	p.flushSums()
@@ -77,5 +163,12 @@ func (p *parser) belowTop(text string) bool {
 
 // isTop says whether a line is one of top's.
 func isTop(text string) bool {
-	return strings.HasPrefix(text, "%Cpu(s):") && strings.Contains(text, " id") || strings.HasPrefix(text, "Cpu(s):") && strings.Contains(text, "%id")
+	if strings.HasPrefix(text, "%Cpu(s):") && strings.Contains(text, " id") || strings.HasPrefix(text, "Cpu(s):") && strings.Contains(text, "%id") {
+		return true
+	}
+	_, rest, ok := ofOneCPU(text)
+	if ok {
+		_, ok = parseModes(rest)
+	}
+	return ok
 }

@@ -15,14 +15,16 @@ import (
 // thread is a thread of a dump.
 type thread struct {
 	header
-	line   int64
-	state  string // "BLOCKED (on object monitor)"
-	wait   lock
-	held   []string // objects
-	loader lock     // of a class loader, held while it loads
-	frames []evidence.Frame
-	stack  evidence.StackID
-	deep   bool
+	line    int64
+	state   string // "BLOCKED (on object monitor)"
+	wait    lock
+	held    []string // objects
+	waiter  string   // the function that waits to be notified
+	classes []string // of the objects in held
+	loader  lock     // of a class loader, held while it loads
+	frames  []evidence.Frame
+	stack   evidence.StackID
+	deep    bool
 
 	bare      bool   // without a stack, in a file that shows each thread's
 	unmounted bool   // a virtual thread that has not run yet
@@ -93,6 +95,7 @@ func (p *parser) parseLine(l format.Line) {
 		p.beginDump(l, text)
 	case isHeader(trimmed):
 		p.parseHeader(trimmed, l)
+	case bytes.Contains(trimmed, []byte(isWaitingToLock)) && len(p.dump) < maxSentences && p.sentence(trimmed, l.Number):
 	case p.toFile(text):
 	case p.section == outside && isDeadlock(trimmed): // only this part was copied
 		p.beginDump(l, nil)
@@ -186,23 +189,34 @@ func (p *parser) parseHeader(text []byte, l format.Line) {
 	}
 	p.section = inThread
 	p.startThread(h)
+	p.takeSaid(h.said)
 }
 
 // startThread opens a thread, which [parser.endThread] ends.
 func (p *parser) startThread(h header) {
-	p.now = thread{header: h, line: p.line, frames: p.now.frames[:0], held: p.now.held[:0]}
+	p.now = thread{header: h, line: p.line, frames: p.now.frames[:0], held: p.now.held[:0], classes: p.now.classes[:0]}
 	p.open = true
 }
 
 // parseThreadLine reads a line of a thread.
 func (p *parser) parseThreadLine(text string) {
+	if dashed, ok := dashOf(text); ok { // a page made a list of it, which ends the paragraph of the stack
+		if text = dashed; p.section == afterwards && p.open && text != "- None" {
+			p.section = inThread
+		}
+	}
 	switch {
 	case strings.HasPrefix(text, "at "):
-		if at, ok := parseStamp([]byte(text)); p.section != inThread || ok && at != 0 || !p.addFrame(strings.TrimSpace(text[3:])) {
-			p.countUnparsed()
+		if at, ok := parseStamp([]byte(text)); p.section != inThread || p.now.stateless || ok && at != 0 || !p.addFrame(strings.TrimSpace(text[3:])) {
+			p.countUnparsed() // of jstack -F, "at" are frames of an exception of its own
 		}
+	case p.section == inThread && p.summarised(text):
 	case strings.HasPrefix(text, "-"):
 		if text == "- None" {
+			return
+		}
+		if k, ok := infoLock(text); ok {
+			p.addLock(k)
 			return
 		}
 		if at, ok := forcedFrame(text); ok {
@@ -269,6 +283,9 @@ func (p *parser) addFrame(text string) bool {
 	case len(p.now.frames) == maxFrames:
 		p.now.deep = true
 	default:
+		if p.now.waiter == "" && p.now.outermost == objectWait && function != objectWait {
+			p.now.waiter = function
+		}
 		p.now.outermost = function
 		p.now.frames = append(p.now.frames, evidence.Frame{Func: p.b.Name(function), File: p.b.Name(file), Line: line})
 	}
@@ -282,6 +299,9 @@ func (p *parser) addLock(k lock) {
 	switch {
 	case k.held:
 		if k.object != "" && len(p.now.held) < maxHeld {
+			if k.class != "" && !slices.Contains(p.now.held, k.object) {
+				p.now.classes = append(p.now.classes, k.class)
+			}
 			p.now.held = append(p.now.held, k.object)
 			if p.now.outermost == loadClass {
 				p.now.loader = k
@@ -308,6 +328,9 @@ func (p *parser) startMounted(text []byte) {
 
 // virtual is the name for virtual threads, most of which have none.
 const virtual = "virtual"
+
+// objectWait is the function that waits to be notified.
+const objectWait = "java.lang.Object.wait"
 
 // firstOfVirtual is the first function of a virtual thread.
 const firstOfVirtual = "java.lang.VirtualThread.run"

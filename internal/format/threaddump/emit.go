@@ -42,11 +42,11 @@ func (p *parser) endThread() {
 		t.wait.use = evidence.ToLock // it was notified, before JDK 9; or the JVM itself wants a monitor, for what this thread calls
 	}
 	p.noteLoop(&t)
-	t.held = slices.Clone(t.held)
+	t.held, t.classes = slices.Clone(t.held), slices.Clone(t.classes)
 	t.stack = p.b.ThreadStack(t.frames, t.threadInfo())
 	p.now.frames, t.frames = t.frames[:0], nil
 	p.dump = append(p.dump, t)
-	p.now.held, p.now.loader = p.now.held[:0], lock{}
+	p.now.held, p.now.classes, p.now.waiter, p.now.loader = p.now.held[:0], p.now.classes[:0], "", lock{}
 }
 
 // eventLoops are the functions of Netty in which a thread runs an event loop, 4.0 to 4.2; Vert.x, gRPC, Lettuce, Reactor and others use them, some
@@ -184,6 +184,7 @@ func (p *parser) endDump() {
 		}
 	}
 	p.findCircles()
+	p.findNested()
 	p.emitLoops()
 	p.threads += int64(len(p.dump))
 	p.rankByCPU()

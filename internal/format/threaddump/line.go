@@ -17,6 +17,7 @@ type header struct {
 	java    int64 // as the program numbers it: #59, 0 unknown
 	native  int64 // as the system does: nid=0x58d7 (decimal from JDK 21 on), 0 unknown
 	address string
+	said    string  // its state, in the words of java.lang.management.ThreadInfo: "BLOCKED on java.lang.Object@3551a94 owned by …"
 	cpu     float64 // ms since it began, -1 unknown: JDK 11 and later
 
 	stateless bool // nothing says whether it waits for a monitor: JDK 21's Thread.dump_to_file
@@ -63,6 +64,9 @@ func readHeader(l []byte) (h header, ok bool) {
 	}
 	h.name = name[:end]
 	h.cpu = -1
+	if _, after, ok := strings.Cut(name[end:], " Id="); ok {
+		_, h.said, _ = strings.Cut(after, " ")
+	}
 	for _, f := range strings.Fields(strings.TrimPrefix(name[end:], `"`)) {
 		key, value, is := strings.Cut(f, "=")
 		switch {
@@ -77,7 +81,7 @@ func readHeader(l []byte) (h header, ok bool) {
 			h.native = parseNumber(value)
 		case key == "tid":
 			h.address = value
-		case key == "Id":
+		case key == "Id" && h.java == 0: // behind it stands the owner's of the lock
 			h.java = parseNumber(value)
 		case key == "cpu":
 			if ms, err := strconv.ParseFloat(strings.TrimSuffix(value, "ms"), 64); err == nil && ms >= 0 {
@@ -181,6 +185,24 @@ func readLock(text string) (k lock, ok bool) {
 		k.class = class
 	}
 	return k, true
+}
+
+// bulleted are the words behind the dash of a line about a lock.
+var bulleted = []string{"waiting on ", "waiting to lock ", "waiting to re-lock ", "locked ", "parking to wait ", "eliminated ", "None"}
+
+// dashOf writes "*   locked <0x…> (a shop.Pool)", as a page in Markdown shows a line about a lock, with the dash of a dump.
+func dashOf(text string) (string, bool) {
+	rest, ok := strings.CutPrefix(text, "*")
+	if !ok {
+		return "", false
+	}
+	rest = strings.TrimLeft(rest, " \t")
+	for _, w := range bulleted {
+		if strings.HasPrefix(rest, w) {
+			return "- " + rest, true
+		}
+	}
+	return "", false
 }
 
 // isAddress says whether a word is an address without 0x: "<7f44e2110>" of JDK 6 on a Mac, "<02EC2C28>" of JDK 1.4 on Windows.

@@ -1,7 +1,8 @@
 // Package threaddump reads stacks of a JVM's threads as HotSpot prints them: the
 // answers of jstack and jcmd Thread.print, SIGQUIT's text in the program's own
 // output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
-// and later; the JSON answer of Spring Boot's actuator; the output of jstack -F, and IntelliJ IDEA's export. Any
+// and later; the JSON answer of Spring Boot's actuator; the output of jstack -F, IntelliJ IDEA's export, and Dumpling's
+// report of a deadlock. Any
 // number of dumps may be in one file, with any text around them.
 //
 //	2026-11-21 13:40:43
@@ -76,12 +77,16 @@ func matchHead(head []byte) format.Confidence {
 			return format.Sure
 		case bytes.Contains(l, title):
 			titled = true
-		case isHeader(l):
-			_, inside = readHeader(l)
-			if inside && (titled || isForced(l)) {
+		case bytes.Contains(l, []byte(isWaitingToLock)):
+			if _, _, _, ok := parseSentence(bytes.TrimLeft(l, " \t")); ok {
 				return format.Sure
 			}
-		case inside && bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine):
+		case isHeader(l):
+			_, inside = readHeader(l)
+			if inside && (titled || isForced(l) || isInfo(l)) {
+				return format.Sure
+			}
+		case inside && (bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine) || isSummarised(l)):
 			return format.Sure
 		}
 	}

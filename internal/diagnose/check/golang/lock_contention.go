@@ -30,9 +30,9 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or 2 that are, of several mutexes, and wait for a minute each",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,
@@ -139,10 +139,13 @@ var stuckAlone = check.Threshold{Name: "time that the only goroutine of a dump w
 	Why: "a program that gives a mutex on by turns does so within minutes, and a goroutine is shown alone because it hangs", Source: "judgement: weighs goroutines that are meant to wait against one that hangs; Go hands a mutex to a goroutine that has waited for 1 ms (starvationThresholdNs in https://go.dev/src/internal/sync/mutex.go)"}
 
 // isStuckAlone says whether a goroutine that waits for a mutex is all that a dump shows, and for so long that nothing may come of it. A program's main
-// goroutine may wait so for ever on purpose.
+// goroutine may wait so for ever on purpose. Others may be shown with it if each of them hangs for as long.
 func isStuckAlone(q *metrics.MutexQueue) bool {
-	return q.All && q.Waiting == 1 && q.Longest >= stuckAlone.Int64() && q.At[0] != "main.main"
+	return (q.All || float64(q.Shown) <= mostBeside.Value && q.Least >= stuckAlone.Int64()) && q.Waiting == 1 && q.Longest >= stuckAlone.Int64() && q.At[0] != "main.main"
 }
+
+var mostBeside = check.Threshold{Name: "goroutines shown with one that waits for a mutex, each of which hangs", Value: 4, Unit: "count",
+	Why: "so few are shown to tell what one of them waits for", Source: "judgement: weighs excerpts of reports, of two to four goroutines, against whole dumps, in which others than the holder hang on purpose"}
 
 // isStuckChain says whether all goroutines that a dump shows wait for mutexes, though not for the same one, and each for so long: whoever holds one waits for another.
 func isStuckChain(queues []metrics.MutexQueue) bool {

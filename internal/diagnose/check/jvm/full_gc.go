@@ -39,9 +39,9 @@ What helps: a larger heap (-Xmx at least 1.5 times what is live after a full col
 as far as the container allows, with room outside the heap for threads, metaspace and
 buffers); keeping less; a collector that compacts concurrently where pauses are the
 problem. What does not help: calling System.gc() at quiet times.`,
-	Least: fmt.Sprintf("two full collections that take %v of the time (8 %% of the worst minute), or one of a second, or three in a row that leave %v of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average; with requests, %v of slow time",
-		stoppedFull, exhaustedHeap, check.Material),
-	Thresholds: []check.Threshold{crowded, exhaustedHeap, freed, frequentFull, halfOne, inARow, leastWatched, longMinutes, mostFreed, mostOfThem,
+	Least: fmt.Sprintf("two full collections that take %v of the time (8 %% of the worst minute), or one of a second, or three in a row that leave %v of the heap in use, or the JVM's own line about GCTimeLimit; by counts since the start alone, two of a second on average, or %v of %v and more that come for every second young one; with requests, %v of slow time",
+		stoppedFull, exhaustedHeap, manyCounted, felt, check.Material),
+	Thresholds: []check.Threshold{crowded, exhaustedHeap, felt, forEachYoung, freed, frequentFull, halfOne, inARow, leastWatched, longMinutes, manyCounted, mostFreed, mostOfThem,
 		leastPaced, pacePart, roomy, oldEmpty, oldRoomy, permFull, sameStop, someCounted, someUnstamped, stoppedFull, stoppedSpecial, stoppedYoung, unified, worthKernel, worthStarved,
 		check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull, check.LeastStopped, check.LongPause,
 		check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen, check.MuchStopped, check.NearlyFull,

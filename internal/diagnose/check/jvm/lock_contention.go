@@ -37,7 +37,7 @@ lock, so that few threads wait at a time and no single place stands out.
 What helps: less work under the lock, no waiting under it, one lock per key
 (ConcurrentHashMap.compute), a snapshot that is replaced as a whole for data that is
 mostly read (CopyOnWrite…, a volatile reference). What does not help: more threads.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or who are all that it shows, or for two whose holder waits for other threads, or who are all but the holder; by the text of a flight recording, %v of which one took %v",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or who are all that it shows, or for two whose holder waits for other threads, or who are all but the holder, or for one, in an excerpt, beside a thread that waits to be notified and keeps other monitors; by the text of a flight recording, %v of which one took %v",
 		check.SomeSlow, check.SlowShare, check.Material, fewEnters, longEnter),
 	Thresholds: []check.Threshold{fewEnters, fewLooks, longEnter, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Queueing, check.SlowShare,
 		check.SomeSlow, check.Stuck},
@@ -104,10 +104,28 @@ func judgeLock(c *check.Case) check.Verdict {
 		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
 	}
 	v := c.Contended(k)
+	if nested, ok := c.Fact(evidence.FactNestedWait); ok && v.Rule == check.OneLook && w.Alone && len(w.Groups) > 0 {
+		return judgeNested(c, v, nested, w.Groups[0])
+	}
 	if f, ok := c.Fact(evidence.FactStateless); ok && v.RuledOut() && w.Waiting.Number == 0 && !k.Charged {
 		v.Rule, v.Needs = check.Untold, needDumps("thread dumps with the states of threads")
 		v.Summary, v.Evidence = "the thread dump does not tell which threads wait for a lock", []check.Evidence{c.Seen("it has no states of threads", f.Origin)}
 	}
+	return v
+}
+
+// judgeNested supports a wait for a lock in an excerpt of a dump whose other threads wait to be notified while they hold other monitors: these are most
+// likely the threads that block each other, as who made the excerpt thought.
+func judgeNested(c *check.Case, v check.Verdict, nested evidence.Fact, g threads.Group) check.Verdict {
+	f := strings.SplitN(nested.Value, evidence.Link, 3)
+	if len(f) != 3 {
+		return v
+	}
+	v.Rule, v.Weight = check.StandsAlone, 1
+	v.Title = fmt.Sprintf("Probably: threads block each other: one waits for a lock in %s, another waits to be notified in %s while it holds other locks.", threadstack.Bare(cmp.Or(g.View.Owner, threads.Nameless)), threadstack.Bare(f[1]))
+	v.Summary = "threads that block each other, as far as an excerpt of a dump shows"
+	v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("%q waits in %s, without a timeout, and keeps the monitors of %s meanwhile", f[0], f[1], f[2]), nested.Origin))
+	v.Fix = []check.Fix{{Text: "wait to be notified only while no other lock is held: what notifies must never need one of these", Code: f[1]}}
 	return v
 }
 

@@ -34,9 +34,9 @@ What helps: appendfsync everysec, if the last second may be lost; a dedicated di
 cache; no sync during a rewrite (no-appendfsync-on-rewrite yes); the writes of one request in one
 pipeline, so that they share one sync; a replica that writes the log instead of the primary. With
 WAITAOF (7.2 and later) only clients that need durability wait for the disk.`,
-	Least: fmt.Sprintf("appendfsync always, and syncs that block the main thread for 10 %% of the time (kernel stacks), or for %v of it in events of 10 ms and more, or PINGs that wait %v on average; or two delayed fsyncs within the recording, or three log lines about them within ten minutes",
-		often, pingSync),
-	Thresholds: []check.Threshold{aside, few, forAll, longStop, longSync, ofThread, often, pingSync, rare, rarely, saturated, toldSyncs},
+	Least: fmt.Sprintf("appendfsync always, and syncs that block the main thread for 10 %% of the time (kernel stacks), or for %v of it in events of 10 ms and more, or PINGs that wait %v on average; or two delayed fsyncs within the recording, or in one INFO so many that writes waited for %v of the time since the start, or three log lines about them within ten minutes",
+		often, pingSync, often),
+	Thresholds: []check.Threshold{aside, delayedFor, few, forAll, longStop, longSync, ofThread, often, pingSync, rare, rarely, saturated, toldSyncs},
 
 	Needs:   "INFO twice and CONFIG GET append*, and evidence of the waits: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -73,6 +73,9 @@ func judgeFsync(c *check.Case) check.Verdict {
 		v.Weigh(s.waits.Mean.Number, pingSync)
 	}
 	v.Summary = "AOF syncs delay no client"
+	if n := a.Delayed.Number; n > 0 {
+		v.Summary = "AOF syncs delayed " + units.Plural(int(n), "write")
+	}
 	if a.Fsync != "" {
 		v.Summary = "appendfsync " + a.Fsync + ": " + v.Summary
 	}
@@ -84,7 +87,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		s.supportSyncs(c, &v, []metrics.RedisKept{k})
 	case a.Fsync == "always" && s.waits.Mean.Number-meanDelay(s.keptBySlowCommands()) >= pingSync.Value && s.Main.Number < saturated.Value && s.kernel == nil:
 		s.supportSyncs(c, &v, nil)
-	case a.Delayed.Number >= few.Value && !s.Single:
+	case a.Delayed.Number >= few.Value && (!s.Single || a.Delayed.Number*delayedFor.Value/1e9 >= often.Value*s.Seconds && s.Seconds > 0):
 		s.supportSyncs(c, &v, nil)
 	case s.inRush(evidence.RedisSlowFsync, toldSyncs.Int()):
 		s.supportSyncs(c, &v, nil)
@@ -159,6 +162,9 @@ func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.Re
 		if _, when := s.worstRush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few.Value) {
 			how = fmt.Sprintf(": most log lines at %s UTC", formatMinute(when.From))
 		}
+		if how == "" && s.Single && a.Delayed.Number > 0 {
+			how = fmt.Sprintf(": %s since its start", units.Times(int64(a.Delayed.Number)))
+		}
 		v.Title = fmt.Sprintf("AOF syncs are so slow that %s itself waits for the disk%s.", s.productTitle(), how)
 	}
 	v.Summary, v.Spends = "it waits for the disk", "waiting for the disk of its AOF"
@@ -178,7 +184,7 @@ func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.Re
 	}
 	if a.Delayed.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("aof.delayed_fsyncs", "writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
-		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*2/math.Max(1, s.Seconds)))
+		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*delayedFor.Value/1e9/math.Max(1, s.Seconds)))
 	}
 	if n, when := s.worstRush(evidence.RedisSlowFsync); n > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(s.countLines(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
@@ -201,6 +207,9 @@ func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.Re
 		v.Fix = append(v.Fix, check.Fix{Text: "do not sync during an AOF rewrite or a snapshot", Setting: "no-appendfsync-on-rewrite yes"})
 	}
 }
+
+var delayedFor = check.Threshold{Name: "time that a write has waited for a sync when Redis counts it as delayed", Value: 2e9, Unit: "ns",
+	Why: "Redis waits no longer, and writes nonetheless", Source: "flushAppendOnlyFile in https://github.com/redis/redis/blob/7.0/src/aof.c: 2 s"}
 
 // worstRush returns how many lines of a kind the log has within ten minutes at most, and when.
 func (s *server) worstRush(kind string) (n int, when metrics.Window) {

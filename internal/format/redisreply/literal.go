@@ -1,0 +1,230 @@
+package redisreply
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Clients print the slow log as values of their language:
+//
+//	[{'id': 88121, 'start_time': 1444753120, 'duration': 4118202, 'command': b'KEYS session:*'}]     Python (redis-py)
+//	[[88121, 1444753120, 4118202, ["KEYS", "session:*"], "10.0.4.31:41022", ""]]                     Ruby, Node.js, redis-cli --json
+//
+// Both are read alike: lists and dictionaries of numbers and strings. The client for Python joins the arguments of a command into one string.
+
+// Bounds of such a value.
+const (
+	mostLiteral = 1 << 20 // bytes
+	deepest     = 8
+)
+
+// literal collects the lines of a value until its brackets are closed.
+type literal struct {
+	text  strings.Builder
+	depth int  // of brackets
+	quote byte // that a string is open with, 0 none
+	lost  bool // it is too long
+}
+
+// answered is what a console of Ruby prints before a value.
+const answered = "=> "
+
+// opensLiteral says whether a line may begin such a value: with a list of lists or dictionaries.
+func opensLiteral(line string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimLeft(strings.TrimPrefix(line, answered), " \t"), "[")
+	rest = strings.TrimLeft(rest, " \t")
+	return ok && (rest == "" || rest[0] == '[' || rest[0] == '{')
+}
+
+// beginsLiteral says whether text begins with such a value of a slow log.
+func beginsLiteral(head string) bool {
+	first, _, _ := strings.Cut(head, "\n")
+	if !opensLiteral(strings.TrimRight(first, "\r")) {
+		return false
+	}
+	calls, _ := parseLiteral(head)
+	return len(calls) > 0
+}
+
+// addLine adds a line, and says whether the value is complete.
+func (x *literal) addLine(line string) (complete bool) {
+	if x.text.Len()+len(line) > mostLiteral {
+		x.lost = true
+		return false
+	}
+	x.text.WriteString(line)
+	x.text.WriteByte('\n')
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case x.quote != 0 && c == '\\':
+			i++
+		case x.quote != 0:
+			if c == x.quote {
+				x.quote = 0
+			}
+		case c == '"' || c == '\'':
+			x.quote = c
+		case c == '[' || c == '{':
+			x.depth++
+		case c == ']' || c == '}':
+			x.depth--
+		}
+	}
+	return x.depth <= 0
+}
+
+// parseLiteral reads the entries of a value, and says whether it ends. What is cut gives the entries before.
+func parseLiteral(s string) (calls []call, complete bool) {
+	r := reader{rest: strings.TrimPrefix(s, answered)}
+	if !r.take('[') {
+		return nil, false
+	}
+	for len(calls) < mostSlow {
+		if r.take(']') {
+			return calls, true
+		}
+		v, ok := r.value(1)
+		if !ok {
+			return calls, false
+		}
+		c, ok := v.asCall()
+		if !ok {
+			return nil, false
+		}
+		calls = append(calls, c)
+		r.take(',')
+	}
+	return calls, false
+}
+
+// literalValue is a value: a number, a string, a list, or a dictionary, whose items have keys.
+type literalValue struct {
+	node
+	keys []string
+}
+
+// asCall takes a value for an entry of a slow log.
+func (v *literalValue) asCall() (c call, ok bool) {
+	if v.keys != nil {
+		whole := func(key string) int64 {
+			if x := v.member(key); x != nil && x.kind == integer {
+				return x.whole
+			}
+			return -1
+		}
+		c = call{id: whole("id"), at: whole("start_time"), took: whole("duration")}
+		command := v.member("command")
+		if command == nil || c.id < 0 || c.took < 0 {
+			return c, false
+		}
+		if c.arguments = command.itemTexts(); command.kind == text {
+			c.arguments = strings.Fields(command.text)
+		}
+		if x := v.member("client_address"); x != nil && x.kind == text {
+			c.client = x.text
+		}
+	} else {
+		if v.kind != list || len(v.items) < 4 || !v.hasKinds(integer, integer, integer, list) && !(len(v.items) == 6 && v.hasKinds(integer, integer, integer, list, text, text)) {
+			return c, false
+		}
+		c = call{id: v.items[0].whole, at: v.items[1].whole, took: v.items[2].whole, arguments: v.items[3].itemTexts()}
+		if len(v.items) > 4 {
+			c.client = v.items[4].text
+		}
+	}
+	return c, len(c.arguments) > 0 && isPlausible(c)
+}
+
+func (v *literalValue) member(key string) *node {
+	for i, k := range v.keys {
+		if k == key {
+			return v.items[i]
+		}
+	}
+	return nil
+}
+
+// reader reads values from text.
+type reader struct{ rest string }
+
+// take takes one character behind blanks, if it is there.
+func (r *reader) take(c byte) bool {
+	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
+	if r.rest == "" || r.rest[0] != c {
+		return false
+	}
+	r.rest = r.rest[1:]
+	return true
+}
+
+// value reads a value.
+func (r *reader) value(depth int) (v *literalValue, ok bool) {
+	v = &literalValue{}
+	switch {
+	case depth > deepest:
+		return v, false
+	case r.take('['):
+		v.kind = list
+		return v, r.items(v, ']', depth)
+	case r.take('{'):
+		v.kind, v.keys = list, []string{}
+		return v, r.items(v, '}', depth)
+	}
+	if s, ok := r.quoted(); ok {
+		v.kind, v.text = text, s
+		return v, true
+	}
+	end := strings.IndexFunc(r.rest, func(c rune) bool { return (c < '0' || c > '9') && c != '-' })
+	if end <= 0 {
+		return v, false // a number that the text ends with may be cut
+	}
+	n, err := strconv.ParseInt(r.rest[:end], 10, 64)
+	r.rest = strings.TrimPrefix(r.rest[end:], "L") // of Python 2
+	v.kind, v.whole = integer, n
+	return v, err == nil
+}
+
+// items reads the items of a list or dictionary up to its end.
+func (r *reader) items(v *literalValue, end byte, depth int) bool {
+	for !r.take(end) {
+		if v.keys != nil {
+			key, ok := r.quoted()
+			if !ok || !r.take(':') {
+				return false
+			}
+			v.keys = append(v.keys, key)
+		}
+		item, ok := r.value(depth + 1)
+		if !ok || len(v.items) == mostSlow {
+			return false
+		}
+		v.items = append(v.items, &item.node)
+		r.take(',')
+	}
+	return true
+}
+
+// quoted reads a string in single or double quotes; Python writes a b before the quote of bytes.
+func (r *reader) quoted() (s string, ok bool) {
+	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
+	at := strings.TrimPrefix(strings.TrimPrefix(r.rest, "b"), "u")
+	if at == "" || at[0] != '\'' && at[0] != '"' {
+		return "", false
+	}
+	var out strings.Builder
+	for i := 1; i < len(at); i++ {
+		switch at[i] {
+		case at[0]:
+			r.rest = at[i+1:]
+			return out.String(), true
+		case '\\':
+			i++
+			if i < len(at) {
+				out.WriteByte(at[i])
+			}
+		default:
+			out.WriteByte(at[i])
+		}
+	}
+	return "", false
+}

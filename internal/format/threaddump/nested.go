@@ -1,0 +1,37 @@
+package threaddump
+
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
+
+// A thread that waits to be notified releases the monitor of the object that it waits for, and no other that it holds: who is to notify it, and needs one of
+// these before, never does (nested monitor lockout). A wait with a timeout ends by itself.
+
+// findNested writes the threads of a dump that wait so.
+func (p *parser) findNested() {
+	n, first := 0, -1
+	for i := range p.dump {
+		if len(p.dump[i].nested()) == 0 {
+			continue
+		}
+		if n++; first < 0 {
+			first = i
+		}
+	}
+	if n == 0 {
+		return
+	}
+	t := &p.dump[first]
+	name := strings.ToValidUTF8(t.name[:min(len(t.name), maxName)], "?")
+	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactNestedWait, Value: name + evidence.Link + t.waiter + evidence.Link + strings.Join(t.nested(), ", "), Number: float64(n), Origin: p.b.Origin(t.line)})
+}
+
+// nested returns the classes of the monitors that a thread holds besides that of the object it waits for. That one is the innermost it holds.
+func (t *thread) nested() []string {
+	if t.waiter == "" || !strings.HasPrefix(t.state, "WAITING") || len(t.classes) < 2 {
+		return nil
+	}
+	return t.classes[1:]
+}
