@@ -8,6 +8,7 @@
 //	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
 //	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
+//	go run ./dev/bench -only whole -large 0 -before OLD A.unstall …   diagnoses of captures, in turn with another build
 //	go run ./dev/bench -profile dev/bench/reading.pgo   the profile that the compiler builds unstall with
 //	go run -pgo=dev/bench/reading.pgo ./dev/bench   what unstall built so takes
 //
@@ -29,10 +30,11 @@ import (
 )
 
 func main() {
-	large := flag.Int("large", 100, "MB of the trace that memory is measured with, half of a GC log's and a quarter of an access log's; 0: not at all")
+	large := flag.Int("large", 100, "MB of the trace that memory is measured with, half of a GC log's and of other formats' and a quarter of an access log's; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
-	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load, memory or whole; empty: all")
+	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load, memory, whole or peaks; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
+	input := flag.String("peak-of", "", "read a file of a kind and print what it took (the program calls itself)")
 	flight := flag.String("flight", "", "read one flight recording and print what it took (the program calls itself)")
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
 	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
@@ -48,6 +50,13 @@ func main() {
 	}
 	if *plan != "" {
 		if err := sendPlan(*plan); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *input != "" {
+		if err := readInput(*input); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
@@ -99,6 +108,10 @@ func runBench(large, rounds int, peak, only, doc, before string, recorded []stri
 	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), describeBuild(), runtime.NumCPU(), rounds)
 	fmt.Println(conditions)
 	p := page{name: doc}
+	var captures []string
+	if only == "whole" {
+		captures = recorded
+	}
 	for _, part := range []struct {
 		name    string
 		measure func() error
@@ -109,10 +122,11 @@ func runBench(large, rounds int, peak, only, doc, before string, recorded []stri
 		{"events", func() error { return measureEvents(dir, rounds, recorded) }},
 		{"flights", func() error { return measureFlights(dir, rounds, large) }},
 		{"load", func() error { return measureLoads(dir, rounds) }},
-		{"whole", func() error { return measureDiagnoses(dir, rounds, large, before) }},
+		{"whole", func() error { return measureDiagnoses(dir, rounds, large, before, captures) }},
+		{"peaks", func() error { return measurePeaks(dir, 2*int64(large)*1e6) }},
 		{"memory", func() error { return measureMemory(filepath.Join(dir, "large.trace"), large) }},
 	} {
-		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights") && large == 0 {
+		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights" || part.name == "peaks") && large == 0 {
 			continue
 		}
 		p.beginPart(conditions)
