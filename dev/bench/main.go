@@ -37,6 +37,7 @@ func main() {
 	input := flag.String("peak-of", "", "read a file of a kind and print what it took (the program calls itself)")
 	flight := flag.String("flight", "", "read one flight recording and print what it took (the program calls itself)")
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
+	tool := flag.String("unstall", "", "the build of unstall that diagnoses; empty: built anew")
 	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
 	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as dev/bench/performance.md")
 	compiler := flag.String("profile", "", "measure nothing: read files of each kind and write a CPU profile to build unstall with")
@@ -69,7 +70,7 @@ func main() {
 		}
 		return
 	}
-	if err := runBench(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
+	if err := runBench(*large, *rounds, *peak, *only, *doc, *tool, *before, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -96,7 +97,7 @@ func writeProfile(to string) error {
 	return profileReading(dir, to)
 }
 
-func runBench(large, rounds int, peak, only, doc, before string, recorded []string) error {
+func runBench(large, rounds int, peak, only, doc, tool, before string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -122,7 +123,7 @@ func runBench(large, rounds int, peak, only, doc, before string, recorded []stri
 		{"events", func() error { return measureEvents(dir, rounds, recorded) }},
 		{"flights", func() error { return measureFlights(dir, rounds, large) }},
 		{"load", func() error { return measureLoads(dir, rounds) }},
-		{"whole", func() error { return measureDiagnoses(dir, rounds, large, before, captures) }},
+		{"whole", func() error { return measureDiagnoses(dir, rounds, large, tool, before, captures) }},
 		{"peaks", func() error { return measurePeaks(dir, 2*int64(large)*1e6) }},
 		{"memory", func() error { return measureMemory(filepath.Join(dir, "large.trace"), large) }},
 	} {

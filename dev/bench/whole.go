@@ -21,11 +21,13 @@ const recordedIncident = "lab/go-ballast/recorded/sick"
 
 // measureDiagnoses measures diagnoses, from start to exit: of a recorded incident and of captures in
 // turn with another build of unstall, if there is one (before), and of large files (large is the MB of a
-// trace; 0: not measured).
-func measureDiagnoses(dir string, rounds, large int, before string, captures []string) error {
-	exe := filepath.Join(dir, "unstall")
-	if err := runQuietly("go", "build", "-o", exe, "./cmd/unstall"); err != nil {
-		return err
+// trace; 0: not measured). exe is the build that is measured; empty: a new one, as released.
+func measureDiagnoses(dir string, rounds, large int, exe, before string, captures []string) error {
+	if exe == "" {
+		exe = filepath.Join(dir, "unstall")
+		if err := runQuietly("go", "build", "-pgo=dev/bench/reading.pgo", "-o", exe, "./cmd/unstall"); err != nil {
+			return err
+		}
 	}
 	for _, what := range append([]string{recordedIncident}, captures...) {
 		if err := measureDiagnosis(exe, before, what, rounds); err != nil {

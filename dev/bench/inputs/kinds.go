@@ -49,6 +49,7 @@ var kinds = []kind{
 	{name: "perf script", format: "perfscript", part: PerfSample},
 	{name: "PostgreSQL log", format: "databaselog", part: PostgresLine},
 	{name: "strace", format: "strace", part: StraceLine},
+	{name: "exchanges over sockets", format: "exchanges", begin: fmt.Sprintf("# exchanges of pid 4711\nfrom %d\n", Began.UnixNano()), end: "of 1\n", part: Exchanges},
 	{name: "thread dumps of HotSpot", format: "threaddump", part: ThreadDump},
 }
 
@@ -119,6 +120,18 @@ func PostgresLine(w *bytes.Buffer, i int) {
 // StraceLine writes what strace -f -ttt -T prints of a call.
 func StraceLine(w *bytes.Buffer, i int) {
 	fmt.Fprintf(w, "%d %d.%06d fdatasync(%d) = 0 <0.%06d>\n", 4250+i%8, Began.Unix()+int64(i/1000), i%1000*1000, 5+i%4, 100+i*7%9000)
+}
+
+// Exchanges writes a request with two calls, as unstall records them, and every second until when it recorded.
+func Exchanges(w *bytes.Buffer, i int) {
+	at := TimeOf(i).UnixNano()
+	thread, connection := 4712+i%8, 43210+i%16
+	fmt.Fprintf(w, "k %d 0 %d 0 512 220 1 1 %d %d %d 10.0.0.7:5432 postgresql idle SELECT orders\n", at+310_000, 2_000_000+i%97*1000, thread, thread, connection)
+	fmt.Fprintf(w, "k %d 0 %d 0 300 170 1 1 %d %d %d 10.0.0.9:80 http 200 POST /charge\n", at+2_600_000, 900_000+i%31*1000, thread, thread, connection+100)
+	fmt.Fprintf(w, "q %d %d 4000000 40000 180 5120 1 2 %d %d 8080 - http 200 GET /orders/{id}\n", at, 100_000+i%13*1000, thread, thread)
+	if i%1000 == 999 {
+		fmt.Fprintf(w, "until %d\n", at+5_000_000)
+	}
 }
 
 // G1Collection writes what JDK 17 logs of a young collection under -Xlog:gc*.
