@@ -202,3 +202,21 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+// A peak that must lie 30 % above one knee and 10 % below another one needs 1.45 × as much from the second.
+func TestHasRoom(t *testing.T) {
+	for _, c := range []struct {
+		above, below *float64
+		want         bool
+	}{
+		{new(30.0), new(55.0), true},
+		{new(32.0), new(44.0), false},
+		{nil, new(44.0), true},
+		{new(32.0), nil, true},
+	} {
+		o := Outcome{Knees: []Knee{{Variant: "sick", Rate: c.above}, {Variant: "cured", Rate: c.below}}}
+		if got := o.HasRoom("sick", "cured"); got != c.want {
+			t.Errorf("%v, %v: %v", c.above, c.below, got)
+		}
+	}
+}

@@ -158,6 +158,12 @@ func (o *Outcome) KneeOf(variant string) *float64 {
 	return nil
 }
 
+// HasRoom reports whether there is a rate well above one variant's knee and well below that of another, as far as both are known.
+func (o *Outcome) HasRoom(above, below string) bool {
+	first, second := o.KneeOf(above), o.KneeOf(below)
+	return first == nil || second == nil || beyondKnee**first <= belowKnee**second
+}
+
 // Comparison returns the comparison of the sick variant with another, nil without one.
 func (o *Outcome) Comparison(after string) *compare.Comparison {
 	for _, c := range o.Comparisons {

@@ -33,8 +33,8 @@ type Rising struct {
 	Precision float64       // of the knees
 
 	// Work is the CPU time of a request of the fixed variant on the host for which the peak and the objective were chosen. On
-	// a host where it takes longer, the peak is lower and the objective of requests at it is longer in proportion. 0: they
-	// are as they are.
+	// a host where it takes longer, the peak is lower, and the objective and the time at the peak are longer in proportion,
+	// so that as many requests come and as many collections run. 0: they are as they are.
 	Work time.Duration
 }
 
@@ -124,8 +124,8 @@ func (l *rising) prepareLoad() error {
 // fewSlower is how many times longer a request may work than on the host for which the peak was chosen.
 const fewSlower = 1.05
 
-// followWork lowers the peak, and lengthens the objective, where a request of the fixed variant works longer than the lab
-// says. At half the peak requests hardly wait for each other.
+// followWork lowers the peak, and lengthens it and the objective, where a request of the fixed variant works longer than the
+// lab says. At half the peak requests hardly wait for each other.
 func (l *rising) followWork() error {
 	v, ok := l.Variant(l.Fixed)
 	if !ok {
@@ -157,9 +157,10 @@ func (l *rising) followWork() error {
 		if slower <= fewSlower {
 			return nil
 		}
-		l.addWarning("a request of %s works %.2f times as long as planned: the peak is that much lower, and the objective is %.0f ms instead of %.0f", l.Fixed, slower, slower*float64(l.SLO.Milliseconds()), float64(l.SLO.Milliseconds()))
-		l.Peak, l.Base, l.SLO = l.Peak/slower, l.Base/slower, time.Duration(slower*float64(l.SLO))
-		*l.out.Plan.SLOMs = float64(l.SLO.Microseconds()) / 1e3
+		l.addWarning("a request of %s works %.2f times as long as planned: the peak is that much lower and lasts that much longer, and the objective is %.0f ms instead of %.0f", l.Fixed, slower, slower*float64(l.SLO.Milliseconds()), float64(l.SLO.Milliseconds()))
+		l.Peak, l.Base = l.Peak/slower, l.Base/slower
+		l.SLO, l.For = time.Duration(slower*float64(l.SLO)), time.Duration(slower*float64(l.For))
+		*l.out.Plan.SLOMs, *l.out.Plan.StormS = float64(l.SLO.Microseconds())/1e3, l.For.Seconds()
 		return nil
 	})
 }
@@ -245,7 +246,9 @@ func (l *rising) riseDemand(one *Service) Demand {
 	case v.Part > 0:
 		rate *= v.Part
 	case v.Rate > 0:
-		rate, slo = v.Rate, l.planned
+		if rate = v.Rate; v.Path != "" { // of other requests, which may work for less
+			slo = l.planned
+		}
 	}
 	return Demand{Before: l.Before, Base: min(l.Base, rate), Ramp: l.Ramp, Rate: rate, Patience: l.Patience, SLO: cmp.Or(one.Variant.SLO, slo)}
 }

@@ -36,6 +36,7 @@ const (
 	RateLimit               // for a limiter of calls per second to Of
 	Turn                    // until the requests before it are served, one at a time
 	HeldPool                // for one of a pool of connections to Of, which requests hold without a call
+	LeakedPool              // for one of a pool of connections to Of, on which transactions stay open until a time-out closes them
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 

@@ -35,7 +35,7 @@ type Charge struct {
 	Dur       int64 // ns
 }
 
-// Slowest is the name for the request with the largest latency.
+// Slowest is the name for the slowest of the requests that are called slow.
 const Slowest = "slowest"
 
 // ErrNoRequest is wrapped by errors for requests that are not in the evidence.
@@ -158,16 +158,21 @@ func (l *Life) Title(mechanism string) string {
 	return l.Charges[i].Title
 }
 
-// findRequest returns the request that which names, and the ledger that charges it.
+// findRequest returns the request that which names, and the ledger that charges it. Of several it is the slowest that is called
+// slow: a long poll may last longer and be as it should.
 func findRequest(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*ledger.Ledger, int, error) {
 	r := &b.Requests
 	key := evidence.KeyOf([]byte(which))
 	position, err := strconv.ParseInt(which[strings.LastIndexByte(which, ':')+1:], 10, 64)
 	placed := err == nil
 	var of *ledger.Ledger
-	best := -1
+	best, bestSlow := -1, false
 	routes := make(map[string]bool)
 	for _, l := range ledgers {
+		slow := make(map[int]bool, len(l.Slow))
+		for _, row := range l.Slow {
+			slow[row] = true
+		}
 		for _, row := range l.Rows {
 			route := b.Names.Text(r.Route.At(row))
 			routes[route] = true
@@ -178,8 +183,8 @@ func findRequest(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*l
 			default:
 				continue
 			}
-			if best < 0 || r.Latency(row) > r.Latency(best) {
-				of, best = l, row
+			if best < 0 || slow[row] && !bestSlow || slow[row] == bestSlow && r.Latency(row) > r.Latency(best) {
+				of, best, bestSlow = l, row, slow[row]
 			}
 		}
 	}

@@ -195,20 +195,21 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		}
 		until(to, s)
 	}
+	idle := func(to int64) { // a wait for its turn, or nothing that is known
+		until(min(to, x.turn), evidence.Segment{Kind: evidence.SyncWait, Cause: turn})
+		until(to, evidence.Segment{Kind: evidence.Unobserved})
+	}
 	inside := func(to int64) { // between reading and answering, without a call
 		to = min(to, end)
 		for _, busy := range loops.busyWithin(x.thread, at, to) {
-			until(busy[0], evidence.Segment{Kind: evidence.Unobserved})
+			idle(busy[0])
 			if at < busy[1] {
 				loops.eachWait(x.thread, at, min(to, busy[1]), number, until)
 			}
 		}
-		until(to, evidence.Segment{Kind: evidence.Unobserved})
+		idle(to)
 	}
 	looped(x.thread, x.begun, evidence.Segment{Kind: evidence.BeforeService, Cause: unread})
-	if len(calls) == 0 {
-		until(x.turn, evidence.Segment{Kind: evidence.SyncWait, Cause: turn})
-	}
 	for i := range calls {
 		c := &calls[i]
 		done := max(c.first, c.last)

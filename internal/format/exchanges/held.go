@@ -11,13 +11,16 @@ import (
 
 // Signs of a pool whose connections requests hold without a call, such as requests that wait for a second connection of it: nothing is on the
 // wire while all wait. Such a request keeps its connection until it is answered, mostly by a time-out, after which the connection may be
-// closed. Then the next request that waits begins its call at once, on this connection or on one that is opened instead.
+// closed. Others leave a transaction open, which keeps the connection until a time-out closes it. Then the next request that waits begins its
+// call at once, on this connection or on one that is opened instead.
 const (
 	heldWait  = int64(5e6) // ns that a request waits before it begins a call, to count
 	heldTaken = .8         // part of the requests that waited whose connection was free only just before
 	heldIdle  = .5         // part of the time in which connections are held without a call, at least
+	heldAll   = .05        // part of the time in which all connections are held, at least
 	heldAbove = .2         // of the time in which all connections are held, in which more are
 	heldGap   = 2 * sharedEnd
+	heldLost  = .8 // part of the connections that are closed while a transaction is open on them, from which those of which only the end is seen had one, too
 )
 
 // hold is the time in which a request keeps a connection.
@@ -29,8 +32,9 @@ type hold struct {
 	called      int64 // ns in calls
 }
 
-// holdsOf returns the holds of a peer's connections, if requests keep them until they are answered, in order of time.
-func (p *parser) holdsOf(calls []int) (all []hold) {
+// holdsOf returns the holds of a peer's connections, if requests keep them until they are answered or their transactions end, and how many
+// connections were closed while a transaction was open on them.
+func (p *parser) holdsOf(calls []int) (all []hold, lost int) {
 	if p.opened == nil {
 		p.opened = make(map[int64]int64)
 		for i := range p.calls {
@@ -41,11 +45,33 @@ func (p *parser) holdsOf(calls []int) (all []hold) {
 			}
 		}
 	}
-	on := make(map[int64]int) // by connection: its last hold
+	open := p.openAfter(calls)
+	on := make(map[int64]int)     // by connection: its last hold
+	before := make(map[int64]int) // by connection: the call before
+	idle := 0                     // connections that were closed outside a transaction
+	var unseen []hold             // of connections on which only the end was seen
 	for _, i := range calls {
 		x := &p.calls[i]
 		done := max(x.begun, p.doneAt(x))
 		n, known := on[x.port]
+		last := before[x.port]
+		before[x.port] = i
+		if x.isClosing() {
+			switch {
+			case !known:
+				unseen = append(unseen, hold{from: p.from, until: x.begun, opened: p.from, request: -1, first: i})
+			case open[last]:
+				all[n].until = x.begun
+				lost++
+			default:
+				idle++
+			}
+			delete(on, x.port) // the port may come back
+			continue
+		}
+		if known && open[last] { // the transaction goes on, or its end gives the connection back
+			all[n].until = max(all[n].until, x.begun)
+		}
 		switch {
 		case !known:
 		case x.request >= 0 && all[n].request == x.request:
@@ -70,13 +96,21 @@ func (p *parser) holdsOf(calls []int) (all []hold) {
 		on[x.port] = len(all)
 		all = append(all, h)
 	}
-	return all
+	for port, n := range on {
+		if open[before[port]] {
+			all[n].until = p.until
+		}
+	}
+	if float64(lost) >= heldLost*float64(lost+idle) {
+		all = append(all, unseen...)
+	}
+	return all, lost
 }
 
 // findHeldPool finds the pool of a peer's connections that requests hold without a call, and charges requests with their waits for one: those
 // that get a connection late, and those that get none.
 func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) {
-	holds := p.holdsOf(calls)
+	holds, lost := p.holdsOf(calls)
 	if len(holds) < handOvers {
 		return
 	}
@@ -103,19 +137,24 @@ func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) {
 		}
 		waited++
 		n, _ := slices.BinarySearch(ends, h.opened+1)
-		if n > 0 && h.opened-ends[n-1] <= sharedEnd {
+		if n > 0 && h.opened-ends[n-1] <= handOver || h.opened < h.from && h.opened-p.requests[h.request].begun >= heldWait {
 			taken++
 		}
 	}
-	chance := min(1, float64(len(ends))*float64(sharedEnd)/float64(max(1, p.until-p.from)))
+	chance := min(1, float64(len(ends))*float64(handOver)/float64(max(1, p.until-p.from)))
 	if taken < handOvers || float64(taken) < heldTaken*float64(waited) || float64(taken) < notByChance*chance*float64(waited) {
 		return
 	}
-	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Kind: evidence.HeldPool, Of: p.b.Text(peer), Places: size})
+	what := evidence.Wait{Kind: evidence.HeldPool, Of: p.b.Text(peer), Places: size}
+	if lost >= size/2 {
+		what.Kind = evidence.LeakedPool
+	}
+	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), what)
 	p.chargeHeld(name, holds, full)
 }
 
-// fullTimes returns the number of connections that are mostly held at once, and when so many are; 0 if there is no such number.
+// fullTimes returns the largest number of connections that are held at once for more than moments, and when so many are; 0 if there is no such
+// number, as where more are opened when they are needed.
 func fullTimes(holds []hold) (size int, full [][2]int64) {
 	type edge struct {
 		at int64
@@ -133,15 +172,18 @@ func fullTimes(holds []hold) (size int, full [][2]int64) {
 			times[n] += edges[i+1].at - e.at
 		}
 	}
-	above := int64(0)
-	for n := 1; n < len(times); n++ {
-		if size == 0 || times[n] > times[size] {
-			size, above = n, 0
-			continue
+	var total, above int64
+	for _, t := range times {
+		total += t
+	}
+	for n := len(times) - 1; n > 0; n-- {
+		if float64(times[n]) >= heldAll*float64(total) {
+			size = n
+			break
 		}
 		above += times[n]
 	}
-	if float64(above) > heldAbove*float64(times[size]) {
+	if size == 0 || float64(above) > heldAbove*float64(times[size]) {
 		return 0, nil
 	}
 	n = 0

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // holding writes requests that ask once on a connection, and then wait for a second one of the same pool until a time-out of a second, when
@@ -75,6 +77,71 @@ func TestHeldPool(t *testing.T) {
 			if strings.HasPrefix(what, "pool wait") {
 				t.Errorf("%s: requests that need no connection wait for the pool", name)
 			}
+		}
+	}
+}
+
+// leaking writes requests with a transaction each, of which one in three ends it never: its connection is closed after 3 s, and
+// another one is opened instead. Connections that were open before are closed likewise.
+func leaking(w *text, places int) {
+	const seconds, leak = 12, 3000.
+	random := rand.New(rand.NewPCG(1, 2))
+	type connection struct {
+		port   int
+		free   float64
+		leaked bool
+	}
+	pool := make([]connection, places)
+	port := 4000
+	for i := range pool {
+		port++
+		pool[i] = connection{port, leak * random.Float64(), true}
+	}
+	call := func(at, took float64, thread, port int, kind string) {
+		fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %d %[3]d %d 10.0.0.7:5432 %s\n", began+ns(at), ns(took), thread, port, kind)
+	}
+	at := 0.
+	for i := 0; at < seconds*1000; i++ {
+		at += random.ExpFloat64() * 40
+		first := &pool[0]
+		for k := range pool {
+			if pool[k].free < first.free {
+				first = &pool[k]
+			}
+		}
+		begins, thread := max(at, first.free)+.2, 100+i
+		if first.leaked {
+			fmt.Fprintf(w, "k %d 0 -1 %d 0 5 0 1 7 0 %d 10.0.0.7:5432 postgresql\n", began+ns(first.free), ns(3), first.port)
+			port++
+			first.port = port
+			call(begins, 2, 7, port, "-")
+			begins += 2.1
+		}
+		first.free, first.leaked = begins+3, i%3 == 0
+		call(begins, .5, thread, first.port, "postgresql open BEGIN")
+		call(begins+.6, .5, thread, first.port, "postgresql open SELECT")
+		if first.leaked {
+			first.free = begins + leak
+		} else {
+			call(begins+1.2, 1.8, thread, first.port, "postgresql idle COMMIT")
+		}
+		fmt.Fprintf(w, "q %d 0 %d 0 80 90 1 1 %d %[3]d 8080/%d - http 200 POST /vouchers\n", began+ns(at), ns(begins+3.1-at), thread, 1+i)
+	}
+}
+
+// Transactions that stay open keep the connections of a pool until they are closed, those that were open before the recording, too.
+func TestLeakedPool(t *testing.T) {
+	for places, waits := range map[int]bool{20: true, 60: false} {
+		w := newText()
+		leaking(w, places)
+		b := w.read(t, 13000)
+		got := spent(b, "POST /vouchers")
+		what := fmt.Sprintf("pool wait | the pool of %d connections to PostgreSQL at 10.0.0.7:5432", places)
+		if waits != (got[what] > .5*sum(got)) {
+			t.Errorf("%d places: waited %v ms for the pool, of %v", places, got[what], got)
+		}
+		if kind := b.Names.Wait(b.Names.Lookup(strings.TrimPrefix(what, "pool wait | "))).Kind; waits && kind != evidence.LeakedPool {
+			t.Errorf("kind %v", kind)
 		}
 	}
 }

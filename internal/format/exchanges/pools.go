@@ -59,6 +59,14 @@ func (p *parser) doneAt(x *exchange) int64 {
 	return p.until
 }
 
+// isClosing reports whether a call only says that its connection ends: a few bytes, after which it is closed without an answer.
+func (x *exchange) isClosing() bool {
+	return x.first == 0 && x.last > 0 && x.failed && x.operation == 0 && x.out <= closingBytes
+}
+
+// closingBytes is the longest message that ends a connection: Terminate of PostgreSQL and COM_QUIT of MySQL have 5 bytes, and TLS adds some 30.
+const closingBytes = 48
+
 // openAfter returns the calls of a peer, in the order in which they begin, that leave a transaction open on their connection, which carries
 // nothing else until the transaction ends.
 func (p *parser) openAfter(calls []int) map[int]bool {

@@ -20,8 +20,8 @@ const (
 	turnShorter = .7           // and at least this part of it
 )
 
-// findTurns finds, for ports without event loops, until when others were served before each request. It leaves out requests that
-// make calls, as the calls explain their waits.
+// findTurns finds, for ports without event loops, until when others were served before each request. It leaves out requests whose calls
+// explain their waits.
 func (p *parser) findTurns(loops *loops) {
 	called := p.markCalling()
 	type key struct {
@@ -48,6 +48,50 @@ func (p *parser) findTurns(loops *loops) {
 	for _, k := range keys {
 		if !done[k.port] && p.takeTurns(groups[k]) {
 			done[k.port] = k.route == 0
+		}
+	}
+	p.findTurnsBesideCalls(loops, called)
+}
+
+// turnUnseen is the part of the time of a route's requests in which they neither call nor wait for a busy event loop, from which they may wait
+// for their turn.
+const turnUnseen = .5
+
+// findTurnsBesideCalls is [parser.findTurns] for routes whose requests make calls but are mostly idle: each puts a
+// task into a queue, such as a list in Redis, and is answered when the one worker has done it. The worker's calls are not theirs.
+func (p *parser) findTurnsBesideCalls(loops *loops, called []bool) {
+	type key struct {
+		port int64
+		what evidence.NameID
+	}
+	groups := make(map[key][]int)
+	for i := range p.requests {
+		x := &p.requests[i]
+		if x.first > 0 && x.turn == 0 && x.what != 0 && !x.isStreamed() && called[i] {
+			groups[key{x.port, x.what}] = append(groups[key{x.port, x.what}], i)
+		}
+	}
+	inCalls := make([]int64, len(p.requests))
+	for i := range p.calls {
+		if x := &p.calls[i]; x.request >= 0 {
+			r := &p.requests[x.request]
+			inCalls[x.request] += max(0, min(p.doneAt(x), r.first)-max(x.begun-x.pooled, r.begun))
+		}
+	}
+	keys := make([]key, 0, len(groups))
+	for k := range groups {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.what, b.what)) })
+	for _, k := range keys {
+		var all, seen int64
+		for _, i := range groups[k] {
+			x := &p.requests[i]
+			all += x.first - x.begun
+			seen += min(x.first-x.begun, inCalls[i]+loops.busyFor(x.thread, x.begun, x.first))
+		}
+		if float64(all-seen) >= turnUnseen*float64(all) {
+			p.takeTurns(groups[k])
 		}
 	}
 }

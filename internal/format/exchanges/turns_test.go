@@ -1,6 +1,7 @@
 package exchanges
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -45,6 +46,35 @@ func TestNoTurns(t *testing.T) {
 			if strings.HasPrefix(what, "sync wait") {
 				t.Errorf("%s: %s for %v ms", name, what, ms)
 			}
+		}
+	}
+}
+
+// Requests that put a task into a queue and are answered when its one worker has done it wait for their turn beside that call. With a
+// worker for each they do not.
+func TestTurnsBesideCalls(t *testing.T) {
+	const what = "sync wait | the requests before them, as one at a time is served"
+	for name, of := range map[string]struct {
+		servers int
+		waits   bool
+	}{
+		"one worker":        {1, true},
+		"a worker for each": {400, false},
+	} {
+		w := newText()
+		serve(w, of.servers, 7)
+		lines := strings.SplitAfter(w.String(), "\n")
+		for i, line := range lines {
+			var came, begun, answered, zero, thread int64
+			if n, _ := fmt.Sscanf(line, "q %d %d %d %d 80 90 1 1 %d", &came, &begun, &answered, &zero, &thread); n == 5 {
+				lines[i] += fmt.Sprintf("k %d 0 %d 0 80 90 1 1 %d %[3]d %d 10.0.0.7:6379 resp - LPUSH\n", came+ns(.05), ns(.5), thread, 4000+thread)
+			}
+		}
+		w.Reset()
+		w.WriteString(strings.Join(lines, ""))
+		got := spent(w.read(t, 3000), "GET /tides")
+		if waits := got[what] >= 200; waits != of.waits || got["network wait | Redis at 10.0.0.7:6379"] < 150 {
+			t.Errorf("%s: spent %v ms", name, got)
 		}
 	}
 }

@@ -227,8 +227,11 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	if what.Kind == evidence.OneAtATime {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
-	if what.Kind == evidence.HeldPool {
+	switch what.Kind {
+	case evidence.HeldPool:
 		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Requests hold all of its connections and make no call on them.", name)
+	case evidence.LeakedPool:
+		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Its connections are kept by transactions that stay open until they are closed.", name)
 	}
 	if what.Kind == evidence.RateLimit {
 		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
@@ -313,6 +316,9 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 	}
 	if x := carriersNamed(c, name); x != nil {
 		return moreCarriers(x)
+	}
+	if what.Kind == evidence.LeakedPool {
+		return check.Fix{Text: "end each transaction on every way out of the code that begins it, by a commit or a rollback, also where a request is refused or fails (defer tx.Rollback(), try-with-resources, a transaction block). A larger pool only delays the moment when all are kept", Code: name}
 	}
 	if what.Kind == evidence.HeldPool {
 		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
