@@ -6,7 +6,7 @@
 //
 //	go run ./dev/bench/all                                      everything
 //	go run ./dev/bench/all -only reading,kernel                 some of it
-//	go run ./dev/bench/all -page dev/bench/performance.md       the table into the page, too
+//	go run ./dev/bench/all -page PAGE                           the table between <!-- measured: all --> and <!-- end --> of a page, too
 //
 // Its opinion: one run on one machine finds a regression of tens of percent. For a figure to be quoted, run its benchmark by itself.
 package main
