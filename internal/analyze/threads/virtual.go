@@ -16,8 +16,8 @@ func dropRepeated(looks []Sample) []Sample {
 		complete = complete || byProgram(l)
 	}
 	serve = serve || own && !others // on a server of the program's own nothing tells requests yet
-	if !complete {                  // without a look that shows all threads there is nothing to remove
-		return looks
+	if !complete {
+		return looks // nothing is removed without a look that shows all threads
 	}
 	out := make([]Sample, 0, len(looks))
 	for len(looks) > 0 {
