@@ -25,6 +25,7 @@ SPARKFLAGS    ?=
 GRID          ?= out/grid
 KEPT          ?=
 THRESHOLDSFLAGS ?=
+BENCHFLAGS    ?=
 PREDICTIONS   ?= dev/grid/predictions.md
 
 build: ## bin/unstall, one static binary
@@ -96,16 +97,8 @@ predictions: ## measure a grid of heap settings and write dev/grid/predictions.m
 	$(GO) run ./dev/grid table -dir $(GRID)/runs -o $(PREDICTIONS)
 	@rm -rf $(GRID)/last && mv $(GRID)/runs $(GRID)/last   # the next time measures anew
 
-bench: ## speed and memory of reading, recording and making load: ratios
-	$(GO) run ./dev/bench
-	$(GO) run ./dev/bench/recording
-	$(GO) run ./dev/bench/dotnet
-	$(GO) run ./dev/bench/gcsession
-	$(GO) run ./dev/bench/kernel
-	$(GO) run ./dev/bench/redis
-	$(GO) run ./dev/bench/fleet
-	$(GO) test ./internal/collect/load -run "^$$" -bench Against -benchtime 1x
-	$(GO) test ./internal/present/html -run "^$$" -bench Browser -benchtime 3x
+bench: ## speed and memory of reading, recording and making load in one table with goals (15 minutes)
+	$(GO) run ./dev/bench/all $(BENCHFLAGS)
 
 bench-dotnet: ## the collections for .NET against the standard ones, on 3.1 and 9: ratios (4 minutes)
 	$(GO) run ./dev/bench/collections

@@ -92,10 +92,10 @@ func measureFlights(dir string, rounds, large int) error {
 	}
 	printRow("unstall", speed.formatMedian("%.0f")+" MB/s", "", true)
 	printRow("Mission Control 9.1.1", other.formatMedian("%.0f")+" MB/s", "", true)
-	printRow("wall time, times as fast", wall.formatMedian("%.1f"), "≥ 3", wall.median() >= 3)
+	printGoal("Mission Control", "wall time, times as fast", wall.formatMedian("%.1f"), "≥ 3", wall.median() >= 3)
 	printRow("CPU time, times as little", cpu.formatMedian("%.1f"), "", true)
 	printRow("peak memory", peak.formatMedian("%.0f")+" MiB", "", true)
-	printRow("peak memory, times as little", memory.formatMedian("%.1f"), "≥ 3", memory.median() >= 3)
+	printGoal("Mission Control", "peak memory, times as little", memory.formatMedian("%.1f"), "≥ 3", memory.median() >= 3)
 	return nil
 }
 

@@ -8,6 +8,7 @@
 //	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
 //	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
+//	go run ./dev/bench -only whole -large 0 -before OLD A.unstall …   diagnoses of captures, in turn with another build
 //	go run ./dev/bench -profile dev/bench/reading.pgo   the profile that the compiler builds unstall with
 //	go run -pgo=dev/bench/reading.pgo ./dev/bench   what unstall built so takes
 //
@@ -29,12 +30,14 @@ import (
 )
 
 func main() {
-	large := flag.Int("large", 100, "MB of the trace that memory is measured with, half of a GC log's and a quarter of an access log's; 0: not at all")
+	large := flag.Int("large", 100, "MB of the trace that memory is measured with, half of a GC log's and of other formats' and a quarter of an access log's; 0: not at all")
 	rounds := flag.Int("rounds", 11, "rounds of each measurement")
-	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load, memory or whole; empty: all")
+	only := flag.String("only", "", "traces, logs, gclogs, events, flights, load, memory, whole or peaks; empty: all")
 	peak := flag.String("peak", "", "read one trace and print the peak of resident memory (the program calls itself)")
+	input := flag.String("peak-of", "", "read a file of a kind and print what it took (the program calls itself)")
 	flight := flag.String("flight", "", "read one flight recording and print what it took (the program calls itself)")
 	plan := flag.String("send", "", "make a load (JSON) and print what came of it (the program calls itself)")
+	tool := flag.String("unstall", "", "the build of unstall that diagnoses; empty: built anew")
 	before := flag.String("before", "", "another build of unstall, to diagnose the same with in turn")
 	doc := flag.String("page", "", "document to put the figures of each part into that is measured, such as dev/bench/performance.md")
 	compiler := flag.String("profile", "", "measure nothing: read files of each kind and write a CPU profile to build unstall with")
@@ -53,6 +56,13 @@ func main() {
 		}
 		return
 	}
+	if *input != "" {
+		if err := readInput(*input); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *flight != "" {
 		if err := readFlight(*flight); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
@@ -60,7 +70,7 @@ func main() {
 		}
 		return
 	}
-	if err := runBench(*large, *rounds, *peak, *only, *doc, *before, flag.Args()); err != nil {
+	if err := runBench(*large, *rounds, *peak, *only, *doc, *tool, *before, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -87,7 +97,7 @@ func writeProfile(to string) error {
 	return profileReading(dir, to)
 }
 
-func runBench(large, rounds int, peak, only, doc, before string, recorded []string) error {
+func runBench(large, rounds int, peak, only, doc, tool, before string, recorded []string) error {
 	if peak != "" {
 		return readPeak(peak)
 	}
@@ -99,6 +109,10 @@ func runBench(large, rounds int, peak, only, doc, before string, recorded []stri
 	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), describeBuild(), runtime.NumCPU(), rounds)
 	fmt.Println(conditions)
 	p := page{name: doc}
+	var captures []string
+	if only == "whole" {
+		captures = recorded
+	}
 	for _, part := range []struct {
 		name    string
 		measure func() error
@@ -109,10 +123,11 @@ func runBench(large, rounds int, peak, only, doc, before string, recorded []stri
 		{"events", func() error { return measureEvents(dir, rounds, recorded) }},
 		{"flights", func() error { return measureFlights(dir, rounds, large) }},
 		{"load", func() error { return measureLoads(dir, rounds) }},
-		{"whole", func() error { return measureDiagnoses(dir, rounds, large, before) }},
+		{"whole", func() error { return measureDiagnoses(dir, rounds, large, tool, before, captures) }},
+		{"peaks", func() error { return measurePeaks(dir, 2*int64(large)*1e6) }},
 		{"memory", func() error { return measureMemory(filepath.Join(dir, "large.trace"), large) }},
 	} {
-		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights") && large == 0 {
+		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights" || part.name == "peaks") && large == 0 {
 			continue
 		}
 		p.beginPart(conditions)

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/unstall/unstall/dev/bench/table"
 )
 
 // cost is the cost of one run.
@@ -39,10 +42,19 @@ func (f figures) formatMedian(format string) string {
 
 func (f figures) median() float64 { return slices.Sorted(slices.Values(f))[len(f)/2] }
 
-func printHeading(s string) { fmt.Fprintf(out, "\n%s\n", s) }
+// heading is the work that the rows below it are about.
+var heading string
 
-// printRow prints a figure, and if there is a bound whether it holds.
-func printRow(what, got, asked string, met bool) {
+func printHeading(s string) {
+	fmt.Fprintf(out, "\n%s\n", s)
+	heading, _, _ = strings.Cut(s, ": ")
+}
+
+// printRow prints a figure, and if there is a limit whether it holds.
+func printRow(what, got, asked string, met bool) { printGoal(table.Limit, what, got, asked, met) }
+
+// printGoal prints a figure that is compared with a peer, and if there is a goal whether it is met.
+func printGoal(peer, what, got, asked string, met bool) {
 	verdict := ""
 	if asked != "" {
 		verdict = "asked " + asked + ": "
@@ -51,6 +63,7 @@ func printRow(what, got, asked string, met bool) {
 		} else {
 			verdict += "MISSED"
 		}
+		table.Add(table.Row{Work: heading + ": " + strings.TrimSpace(what), Peer: peer, Got: got, Goal: asked, Met: met})
 	}
 	fmt.Fprintf(out, "  %-34s %-28s %s\n", what, got, verdict)
 }

@@ -7,7 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+
+	"github.com/unstall/unstall/dev/bench/table"
 )
 
 // page is the document with the results: a part for each part of the
@@ -40,21 +41,9 @@ func (p *page) endPart(part string) error {
 	if err != nil {
 		return err
 	}
-	now, ok := replacePart(string(text), part, p.part.String())
+	now, ok := table.ReplacePart(string(text), part, p.part.String())
 	if !ok {
 		fmt.Fprintf(os.Stderr, "bench: %s does not show the part %q: it would between <!-- measured: %[2]s --> and <!-- end -->\n", p.name, part)
 	}
 	return os.WriteFile(p.name, []byte(now), 0o644)
-}
-
-// replacePart returns a document with a new text in one of its parts; ok is false without
-// such a part.
-func replacePart(document, part, text string) (now string, ok bool) {
-	mark := "<!-- measured: " + part + " -->\n"
-	before, rest, begins := strings.Cut(document, mark)
-	_, after, ends := strings.Cut(rest, "<!-- end -->")
-	if !begins || !ends {
-		return document, false
-	}
-	return before + mark + "```text\n" + strings.TrimRight(text, "\n") + "\n```\n<!-- end -->" + after, true
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/pprof"
 	"time"
 
+	"github.com/unstall/unstall/dev/bench/inputs"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/accesslog"
 	"github.com/unstall/unstall/internal/format/gctrace"
@@ -26,7 +27,7 @@ func profileReading(dir, to string) error {
 		format format.Format
 		data   []byte
 	}
-	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, jaegerSpans()}}
+	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, written("spans, Jaeger JSON", 20)()}}
 	for _, s := range []service{{pieces: 0}, {pieces: 100}} {
 		var trace bytes.Buffer
 		if err := s.recordTrace(&trace, 6<<20); err != nil {
@@ -35,7 +36,7 @@ func profileReading(dir, to string) error {
 		all = append(all, input{gotrace.Format, trace.Bytes()})
 	}
 	path := filepath.Join(dir, "gc.log")
-	if _, err := writeGCLog(path, gcLogSize, g1Event); err != nil {
+	if _, err := writeGCLog(path, gcLogSize, inputs.G1Collection); err != nil {
 		return err
 	}
 	data, err := os.ReadFile(path)

@@ -4,49 +4,35 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strings"
 	"time"
+
+	"github.com/unstall/unstall/dev/bench/inputs"
 )
 
 // recordedIncident is a recorded incident whose diagnosis is measured: a trace, a profile, a log of cycles and one of requests.
 const recordedIncident = "lab/go-ballast/recorded/sick"
 
-// measureDiagnoses measures diagnoses, from start to exit: of a recorded incident in turn with
-// another build of unstall, if there is one (before), and of large files (large is the MB of a
-// trace; 0: not measured).
-func measureDiagnoses(dir string, rounds, large int, before string) error {
-	exe := filepath.Join(dir, "unstall")
-	if err := runQuietly("go", "build", "-o", exe, "./cmd/unstall"); err != nil {
-		return err
-	}
-	printHeading("Diagnosis of " + recordedIncident + ", from start to exit")
-	var now, wall, peak, ratio figures
-	for range rounds {
-		x, err := runDiagnosis(exe, recordedIncident)
-		if err != nil {
+// measureDiagnoses measures diagnoses, from start to exit: of a recorded incident and of captures in
+// turn with another build of unstall, if there is one (before), and of large files (large is the MB of a
+// trace; 0: not measured). exe is the build that is measured; empty: a new one, as released.
+func measureDiagnoses(dir string, rounds, large int, exe, before string, captures []string) error {
+	if exe == "" {
+		exe = filepath.Join(dir, "unstall")
+		if err := runQuietly("go", "build", "-pgo=dev/bench/reading.pgo", "-o", exe, "./cmd/unstall"); err != nil {
 			return err
 		}
-		now, wall, peak = append(now, x.cpu*1000), append(wall, x.wall*1000), append(peak, float64(x.peak)/(1<<20))
-		if before == "" {
-			continue
-		}
-		y, err := runDiagnosis(before, recordedIncident)
-		if err != nil {
+	}
+	for _, what := range append([]string{recordedIncident}, captures...) {
+		if err := measureDiagnosis(exe, before, what, rounds); err != nil {
 			return err
 		}
-		ratio = append(ratio, x.cpu/y.cpu)
-	}
-	printRow("CPU time", now.formatMedian("%.0f")+" ms", "", true)
-	printRow("wall time", wall.formatMedian("%.0f")+" ms", "", true)
-	printRow("peak of resident memory", peak.formatMedian("%.0f")+" MiB", "", true)
-	if before != "" {
-		printRow("CPU time by that of the build before", ratio.formatMedian("%.2f"), "≤ 0.5", ratio.median() <= .5)
 	}
 	if large == 0 {
 		return nil
@@ -57,7 +43,10 @@ func measureDiagnoses(dir string, rounds, large int, before string) error {
 		write func(path string) error
 	}{
 		{"execution trace", "trace.out", func(path string) error { return recordTo(path, int64(large)*1e6) }},
-		{"GC log", "gc.log", func(path string) error { _, err := writeGCLog(path, 2*int64(large)<<20, g1Event); return err }},
+		{"GC log", "gc.log", func(path string) error {
+			_, err := writeGCLog(path, 2*int64(large)<<20, inputs.G1Collection)
+			return err
+		}},
 		{"access log", "access.log", func(path string) error { return writeAccess(path, 4*int64(large)*1e6) }},
 	} {
 		path := filepath.Join(dir, f.name)
@@ -72,7 +61,9 @@ func measureDiagnoses(dir string, rounds, large int, before string) error {
 		if err != nil {
 			return err
 		}
-		printRow(fmt.Sprintf("%s of %.0f MB", f.what, float64(size.Size())/1e6), fmt.Sprintf("%.1f s, CPU %.1f s, %d MiB", x.wall, x.cpu, x.peak>>20), "", true)
+		gb := float64(size.Size()) / 1e9
+		printRow(fmt.Sprintf("%s of %.0f MB", f.what, gb*1e3), fmt.Sprintf("%.1f s, CPU %.1f s, %d MiB", x.wall, x.cpu, x.peak>>20), "", true)
+		printRow("  by GB", fmt.Sprintf("%.1f s, CPU %.1f s, %.0f MiB", x.wall/gb, x.cpu/gb, float64(x.peak>>20)/max(1, gb)), fmt.Sprintf("≤ %d MiB", peakOfGB), float64(x.peak>>20)/max(1, gb) <= peakOfGB)
 		if before != "" {
 			if x, err = runDiagnosis(before, path); err != nil {
 				return err
@@ -83,6 +74,35 @@ func measureDiagnoses(dir string, rounds, large int, before string) error {
 			return err
 		}
 	}
+	return measureCaptures(dir, exe, 2*large)
+}
+
+// measureDiagnosis measures the diagnosis of a recording.
+func measureDiagnosis(exe, before, what string, rounds int) error {
+	printHeading("Diagnosis of " + strings.TrimSuffix(what, ".unstall") + ", from start to exit")
+	var now, wall, peak, ratio, wallRatio figures
+	for range rounds {
+		x, err := runDiagnosis(exe, what)
+		if err != nil {
+			return err
+		}
+		now, wall, peak = append(now, x.cpu*1000), append(wall, x.wall*1000), append(peak, float64(x.peak)/(1<<20))
+		if before == "" {
+			continue
+		}
+		y, err := runDiagnosis(before, what)
+		if err != nil {
+			return err
+		}
+		ratio, wallRatio = append(ratio, x.cpu/y.cpu), append(wallRatio, x.wall/y.wall)
+	}
+	printRow("CPU time", now.formatMedian("%.0f")+" ms", "", true)
+	printRow("wall time", wall.formatMedian("%.0f")+" ms", "", true)
+	printRow("peak of resident memory", peak.formatMedian("%.0f")+" MiB", "", true)
+	if before != "" {
+		printGoal("build before", "CPU time by that of the build before", ratio.formatMedian("%.2f"), "≤ 0.5", ratio.median() <= .5)
+		printGoal("build before", "wall time by that of the build before", wallRatio.formatMedian("%.2f"), "≤ 0.5", wallRatio.median() <= .5)
+	}
 	return nil
 }
 
@@ -92,21 +112,23 @@ type took struct {
 	peak      int64
 }
 
-func runDiagnosis(exe, what string) (t took, err error) {
-	cmd := exec.Command(exe, what)
+func runDiagnosis(exe string, what ...string) (t took, err error) {
+	cmd := exec.Command(exe, what...)
 	began := time.Now()
-	err = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return t, err
+	}
+	peak := watchPeak(cmd.Process.Pid)
+	err = cmd.Wait()
+	t.peak = peak()
 	t.wall = time.Since(began).Seconds()
 	if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {
 		return t, err
 	}
 	s := cmd.ProcessState
 	t.cpu = (s.UserTime() + s.SystemTime()).Seconds()
-	if u, ok := s.SysUsage().(*syscall.Rusage); ok {
-		t.peak = u.Maxrss << 10
-	}
 	if code := s.ExitCode(); code > 1 {
-		return t, fmt.Errorf("%s %s ended with %d", exe, what, code)
+		return t, fmt.Errorf("%s %v ended with %d", exe, what, code)
 	}
 	return t, nil
 }
@@ -128,17 +150,14 @@ func writeAccess(path string, size int64) error {
 	}
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
+	var line bytes.Buffer
 	for i, n := 0, int64(0); n < size; i++ {
-		k, err := accessLine(w, i)
-		if err != nil {
+		line.Reset()
+		inputs.AccessLine(&line, i)
+		if _, err := w.Write(line.Bytes()); err != nil {
 			return err
 		}
-		n += int64(k)
+		n += int64(line.Len())
 	}
 	return w.Flush()
-}
-
-func accessLine(w io.Writer, i int) (int, error) {
-	return fmt.Fprintf(w, "198.51.100.%d - - [%s] \"GET /play/%d?token=abc HTTP/1.1\" 200 %d \"-\" \"Mozilla/5.0 (X11; Linux x86_64)\" 0.%03d 0.%03d\n",
-		i%250, timeOfLine(i).Format("02/Jan/2006:15:04:05 -0700"), i*37%5000, 500+i%900, 20+i*7%900, 10+i*7%900)
 }

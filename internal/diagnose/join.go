@@ -177,7 +177,7 @@ func (r *run) waitsOf(s evidence.SubjectID) waits {
 		add(text, ns)
 	}
 	if w.all == 0 {
-		c := &check.Case{Bundle: r.b, Subject: s, Ledger: l}
+		c := &check.Case{Bundle: r.b, Subject: s, Ledger: l, Looks: r.incident.Threads}
 		for _, e := range c.Dependencies() {
 			add(e.Name, e.Ns)
 		}

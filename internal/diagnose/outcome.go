@@ -9,7 +9,6 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
-	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -100,7 +99,7 @@ func (r *run) ofItself(v Verdict) bool {
 // with one, and what they did, where none of its requests was recorded and their latency is
 // unknown. Nil where requests were recorded, stacks were not, or the process idled.
 func (r *run) atRequests() (at *float64, did []Doing) {
-	t := threads.Of(r.b, platform.Stacks())
+	t := r.incident.Threads()
 	most := 0.
 	for _, s := range slices.Sorted(maps.Keys(r.name)) {
 		if l := r.incident.Ledger(s); l != nil && len(l.Rows) > 0 || platform.ByID(r.b.Subjects[s].Runtime).Tells {

@@ -143,7 +143,7 @@ func (r *run) judgeCauses(ctx context.Context) error {
 		if !ok || s.Kind != evidence.Process {
 			continue
 		}
-		c := &check.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id), ObjectiveMet: met}
+		c := &check.Case{Bundle: r.b, Subject: id, Ledger: r.incident.Ledger(id), Looks: r.incident.Threads, ObjectiveMet: met}
 		r.unseen = r.unseen || c.WaitsUnseen() && (c.Ledger == nil || len(c.Ledger.Rows) < ledger.MinRequests)
 		for _, k := range all.Causes {
 			if err := ctx.Err(); err != nil {
@@ -200,7 +200,7 @@ func (r *run) judgeHosts() (out []Verdict) {
 		if !ok || s.Kind != evidence.Host && s.Kind != evidence.Dependency {
 			continue
 		}
-		c := &check.Case{Bundle: r.b, Subject: evidence.SubjectID(i)}
+		c := &check.Case{Bundle: r.b, Subject: evidence.SubjectID(i), Looks: r.incident.Threads}
 		for _, k := range all.Causes {
 			if k.JudgeHost == nil {
 				continue

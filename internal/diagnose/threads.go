@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 )
 
@@ -22,7 +21,7 @@ func (d *Diagnosis) Threads() []ThreadStacks {
 }
 
 func (r *run) summarizeThreads() (out []ThreadStacks) {
-	t := threads.Of(r.b, platform.Stacks())
+	t := r.incident.Threads()
 	for _, s := range t.Subjects() {
 		if name, ok := r.name[s]; ok {
 			out = append(out, ThreadStacks{Subject: name, Summary: t.Summary(s)})

@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -77,7 +78,10 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	if len(head) == 0 {
 		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
 	}
-	chosen := chooseFormats(formats, head)
+	chosen := sameAsLast(formats, a, head, bundle)
+	if chosen == nil {
+		chosen = chooseFormats(formats, head)
+	}
 	if p := asPaste(formats, a, head, chosen); p != nil {
 		if err := p.readInto(ctx, a, bundle); err != nil {
 			return fmt.Errorf("%s: %w", a.Name, err)
@@ -129,6 +133,29 @@ func Claimed(formats []Format, a *Artifact) bool {
 
 // Known says whether a format claims an artifact with this beginning.
 func Known(formats []Format, head []byte) bool { return len(chooseFormats(formats, head)) > 0 }
+
+// sameAsLast returns the formats of the last artifact of the same series if they are sure of this one, too; else nil. One source writes a
+// series in one way. A recorder that looks a hundred times writes a hundred artifacts, and asking all formats of each takes longer than
+// reading them.
+func sameAsLast(formats []Format, a *Artifact, head []byte, bundle *evidence.Bundle) (same []Format) {
+	if a.Series == "" {
+		return nil
+	}
+	var names []string
+	for i := len(bundle.Artifacts) - 1; i >= 0 && names == nil; i-- {
+		if last := &bundle.Artifacts[i]; last.Series == a.Series && last.About == a.About {
+			names = last.Formats
+		}
+	}
+	for _, name := range names {
+		k := slices.IndexFunc(formats, func(f Format) bool { return f.Name == name })
+		if k < 0 || formats[k].Match(head) != Sure {
+			return nil
+		}
+		same = append(same, formats[k])
+	}
+	return same
+}
 
 func chooseFormats(formats []Format, head []byte) (chosen []Format) {
 	var maybe *Format

@@ -48,6 +48,38 @@ func TestReadChooses(t *testing.T) {
 	}
 }
 
+// Of a series the formats of the last artifact are asked first: others only where these are not sure, or what it is about differs.
+func TestReadSeries(t *testing.T) {
+	asked := 0
+	other := claims("other", "plum", Sure)
+	match := other.Match
+	other.Match = func(head []byte) Confidence { asked++; return match(head) }
+	formats := []Format{other, claims("pears", "pear", Sure), claims("apples", "apple", Sure)}
+	bundle := evidence.NewBundle()
+	for i, x := range []struct {
+		series, about, in string
+		want              string
+		asks              bool
+	}{
+		{"fruit", "a", "pear\napple\n", "pears apples", true},
+		{"fruit", "a", "pear\napple\nplum\n", "pears apples", false},
+		{"fruit", "a", "plum\npear\n", "other pears", true},
+		{"fruit", "a", "plum\n", "other", true},
+		{"fruit", "b", "plum\n", "other", true},
+		{"", "a", "plum\n", "other", true},
+	} {
+		a := text(x.in)
+		a.Series, a.About = x.series, evidence.Subject{Name: x.about}
+		asked = 0
+		if err := Read(context.Background(), formats, a, bundle); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(bundle.Artifacts[i].Formats, " "); got != x.want || asked > 0 != x.asks {
+			t.Errorf("%d: %q was read as %q after asking another format %d times, want %q", i, x.in, got, asked, x.want)
+		}
+	}
+}
+
 // One file with two formats in an envelope: each format gets its own lines, and the origin
 // is the line of the file.
 func TestReadMixed(t *testing.T) {

@@ -32,6 +32,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/dev/bench/table"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/lab"
@@ -207,6 +208,9 @@ func (b bench) printCosts(name string, without, with []result) {
 	fmt.Printf("  service     %+.2f %% of a core more %s; pairs %.2f\n", stats.Median(extra), formatInterval(stats.SignFlipInterval(extra, .95, 1)), extra)
 	estimate, iv, ok := stats.RatioInterval(collectColumn(with, requestCPU), collectColumn(without, requestCPU), .95, 1)
 	fmt.Printf("  throughput  %.3f of that without %s, median of pairs %.3f   (asked: .98)\n", estimate, formatInterval(iv, ok), stats.Median(ratio))
+	work := "Recording .NET " + name + ": "
+	table.Add(table.Row{Work: work + "recorder's CPU", Peer: table.Limit, Got: fmt.Sprintf("%.2f %% of a core", 100*stats.Median(own)), Goal: "≤ 2 %", Met: stats.Median(own) <= .02})
+	table.Add(table.Row{Work: work + "throughput meanwhile", Peer: "not recorded", Got: fmt.Sprintf("%.3f × %s", estimate, formatInterval(iv, ok)), Goal: "≥ 0.98 ×", Met: estimate >= .98})
 }
 
 // printComparison prints how the costs relate to those of another unstall, which recorded in turn

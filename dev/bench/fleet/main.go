@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/dev/bench/table"
 	"github.com/unstall/unstall/internal/operate/fleet"
 	"github.com/unstall/unstall/internal/operate/fleet/fleettest"
 	"github.com/unstall/unstall/internal/operate/fleet/promql"
@@ -92,6 +93,7 @@ func measureRanking(ctx context.Context) error {
 	first := took[0]
 	slices.Sort(took)
 	fmt.Printf("ranking: first %.2f s, median %.2f s, longest %.2f s (at most %.0f s)\n", first.Seconds(), took[len(took)/2].Seconds(), took[len(took)-1].Seconds(), budget.Seconds())
+	table.Add(table.Row{Work: fmt.Sprintf("Ranking %d hosts of %d series", *hosts, *series), Peer: table.Limit, Got: fmt.Sprintf("%.2f s", took[len(took)/2].Seconds()), Goal: fmt.Sprintf("≤ %.0f s", budget.Seconds()), Met: took[len(took)/2] <= *budget})
 	if took[len(took)/2] > *budget {
 		return fmt.Errorf("that is over budget")
 	}

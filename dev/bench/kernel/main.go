@@ -33,6 +33,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/unstall/unstall/dev/bench/table"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
@@ -294,6 +295,8 @@ func measureRecorder(ctx context.Context, _ int, _ time.Duration) error {
 	share, memory := used.Seconds()/took.Seconds(), float64(usage.Maxrss)/1024
 	fmt.Printf("recorder    %d processes of %d threads, %v: %.2f %% of a CPU %s, %.0f MiB %s\n", processes, threads, lasts,
 		100*share, formatVerdict(share <= mostCPU, "2 %"), memory, formatVerdict(memory <= mostMemory, "64 MiB"))
+	table.Add(table.Row{Work: "Recording the kernel: recorder's CPU", Peer: table.Limit, Got: fmt.Sprintf("%.2f %% of a CPU", 100*share), Goal: "≤ 2 %", Met: share <= mostCPU})
+	table.Add(table.Row{Work: "Recording the kernel: recorder's peak", Peer: table.Limit, Got: fmt.Sprintf("%.0f MiB", memory), Goal: fmt.Sprintf("≤ %d MiB", mostMemory), Met: memory <= mostMemory})
 	return nil
 }
 
@@ -324,6 +327,7 @@ func printRatio(what string, v [2][]float64) {
 		text = fmt.Sprintf("(%.3f to %.3f in 95 of 100)", iv.Low, iv.High)
 	}
 	fmt.Printf("  %-22s without ÷ recorded %.3f %s %s\n", what, estimate, text, formatVerdict(estimate <= mostSlower, "1.010"))
+	table.Add(table.Row{Work: "Recording the kernel: " + what + ", without by recorded", Peer: "not recorded", Got: fmt.Sprintf("%.3f × %s", estimate, text), Goal: fmt.Sprintf("≤ %.2f ×", mostSlower), Met: estimate <= mostSlower})
 }
 
 func formatVerdict(met bool, most string) string {

@@ -32,6 +32,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"github.com/unstall/unstall/dev/bench/table"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/load"
@@ -153,6 +154,9 @@ func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) 
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	fmt.Printf("load       %.0f requests/s, p50 %.2f ms, p99 %.2f ms\n", float64(r.Completed)/r.Duration, valueOrZero(r.Latency.P50), valueOrZero(r.Latency.P99))
 	fmt.Printf("recorder   %.2f %% of a core, %d MiB at most   (asked: 2 %%, 64 MiB)\n", 100*cpu.Seconds()/wall, used.Maxrss>>10)
+	share, peak := 100*cpu.Seconds()/wall, used.Maxrss>>10
+	table.Add(table.Row{Work: "Recording a Go service: recorder's CPU", Peer: table.Limit, Got: fmt.Sprintf("%.2f %% of a core", share), Goal: "≤ 2 %", Met: share <= 2})
+	table.Add(table.Row{Work: "Recording a Go service: recorder's peak", Peer: table.Limit, Got: fmt.Sprintf("%d MiB", peak), Goal: "≤ 64 MiB", Met: peak <= 64})
 	return printShares(path)
 }
 
@@ -184,8 +188,10 @@ func printShares(path string) error {
 		}
 	}
 	share := func(v int64) float64 { return 100 * float64(v) / float64(max(all, 1)) }
+	whole := share(sums["trace"] + sums["profile"] + sums["answer"])
+	table.Add(table.Row{Work: "Recording a Go service: of the service's CPU", Peer: table.Limit, Got: fmt.Sprintf("%.2f %%", whole), Goal: "≤ 1 %", Met: whole <= 1})
 	fmt.Printf("service    of its %.2f s CPU: tracing %.2f %%, profiling %.2f %%, making answers %.2f %%: %.2f %% in all   (asked: 1 %%)\n",
-		float64(all)/1e9, share(sums["trace"]), share(sums["profile"]), share(sums["answer"]), share(sums["trace"]+sums["profile"]+sums["answer"]))
+		float64(all)/1e9, share(sums["trace"]), share(sums["profile"]), share(sums["answer"]), whole)
 	return nil
 }
 
@@ -247,6 +253,7 @@ func (b *bench) compareThroughput(ctx context.Context, pairs int) error {
 	}
 	fmt.Printf("throughput while profile and trace are on, with ÷ without: %.3f (%s), %d pairs, median %.3f (%.3f–%.3f)   (asked: .95)\n",
 		estimate, interval, pairs, stats.Median(ratios), ratios[0], ratios[len(ratios)-1])
+	table.Add(table.Row{Work: "Recording a Go service: throughput meanwhile", Peer: "not recorded", Got: fmt.Sprintf("%.3f × (%s)", estimate, interval), Goal: "≥ 0.95 ×", Met: estimate >= .95})
 	return nil
 }
 

@@ -28,6 +28,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/unstall/unstall/dev/bench/table"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
@@ -157,6 +158,8 @@ func measureRedis(ctx context.Context, pairs, requests int) error {
 	fmt.Printf("  asked ÷ not asked      %.3f %s %s\n", estimate, text, formatVerdict(estimate >= leastRate, "at least .99"))
 	share := used.Seconds() / took.Seconds()
 	fmt.Printf("  the recorder           %.2f %% of a CPU %s\n", 100*share, formatVerdict(share <= mostCPU, "at most 2 %"))
+	table.Add(table.Row{Work: "Recording Redis: requests a second meanwhile", Peer: "not recorded", Got: fmt.Sprintf("%.3f × %s", estimate, text), Goal: "≥ 0.99 ×", Met: estimate >= leastRate})
+	table.Add(table.Row{Work: "Recording Redis: recorder's CPU", Peer: table.Limit, Got: fmt.Sprintf("%.2f %% of a CPU", 100*share), Goal: "≤ 2 %", Met: share <= mostCPU})
 	return nil
 }
 

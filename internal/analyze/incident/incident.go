@@ -43,6 +43,7 @@ type Incident struct {
 	ledgers  []*ledger.Ledger
 	passedOn map[evidence.SubjectID]bool
 	joined   []sightings.Joined
+	threads  func() *threads.Threads
 }
 
 // Of makes an incident of a bundle, which it does not change.
@@ -58,6 +59,7 @@ func Of(read *evidence.Bundle, opt Options) *Incident {
 		b.Clip(unixNanos(opt.Since), unixNanos(opt.Until))
 	}
 	i.joined = sightings.Join(b)
+	i.threads = sync.OnceValue(func() *threads.Threads { return threads.Of(b, platform.Stacks()) })
 	if opt.Baseline != nil {
 		i.Baseline = Of(opt.Baseline, Options{})
 	}
@@ -88,7 +90,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers returns the ledgers of the services with requests. The first call builds them.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.baselineLimits(), Stacks: platform.Stacks(), Joined: i.joined, OnThreads: onThreads})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.baselineLimits(), Stacks: platform.Stacks(), Threads: i.threads, Joined: i.joined, OnThreads: onThreads})
 	})
 	return i.ledgers
 }
@@ -98,6 +100,10 @@ func (i *Incident) Ledgers() []*ledger.Ledger {
 func (i *Incident) Counted() []*ledger.Ledger {
 	return slices.DeleteFunc(slices.Clone(i.Ledgers()), func(l *ledger.Ledger) bool { return i.passedOn[l.Subject] })
 }
+
+// Threads returns the looks at the threads of all processes whose runtime has stacks that tell what a thread does. The first call
+// reads them, which takes long; they are not to be changed, and only one goroutine at a time may use them.
+func (i *Incident) Threads() *threads.Threads { return i.threads() }
 
 // Ledger returns a subject's ledger, nil if it has no requests.
 func (i *Incident) Ledger(s evidence.SubjectID) *ledger.Ledger {

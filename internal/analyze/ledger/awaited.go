@@ -10,7 +10,7 @@ import (
 
 // awaitShares returns what requests without a thread await, as shares of the time, from samples that list all awaits of
 // one moment. The shares say nothing of a single request. It returns nil without samples.
-func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
+func (l *Ledger) awaitShares(read func() *threads.Threads) (parts []share) {
 	x := &l.b.Samples
 	kinds := l.awaitKinds()
 	if len(kinds) == 0 {
@@ -24,7 +24,7 @@ func (l *Ledger) awaitShares(stacks threads.Readers) (parts []share) {
 			continue
 		}
 		if of == nil {
-			of = threads.Of(l.b, stacks)
+			of = read()
 		}
 		what := of.Awaited(l.Subject, kind, x.Class[i], x.Stack[i])
 		s := share{mechanism: states[kind], Segment: evidence.Segment{Kind: kind, Cause: what, Stack: x.Stack[i]}, part: float64(x.Value[i])}

@@ -34,12 +34,12 @@ func (a *similarRequests) likenessOf(row int) *likeness {
 }
 
 // buildSimilarRequests returns nil where no request's awaits are known.
-func (l *Ledger) buildSimilarRequests(stacks threads.Readers) *similarRequests {
+func (l *Ledger) buildSimilarRequests(read func() *threads.Threads) *similarRequests {
 	windows := l.b.Covered(l.Subject, evidence.CoverAwaits)
 	if len(windows) == 0 {
 		return nil
 	}
-	awaits := l.awaitRows(stacks)
+	awaits := l.awaitRows(read)
 	a := &similarRequests{told: make(map[int]bool), slow: make(map[int]bool, len(l.Slow))}
 	for _, row := range l.Slow {
 		a.slow[row] = true
@@ -77,8 +77,8 @@ type awaitState struct {
 }
 
 // awaitRows returns the states that awaits gave to requests.
-func (l *Ledger) awaitRows(stacks threads.Readers) map[awaitState]bool {
-	t := threads.Of(l.b, stacks)
+func (l *Ledger) awaitRows(read func() *threads.Threads) map[awaitState]bool {
+	t := read()
 	out := make(map[awaitState]bool)
 	v := &l.b.Intervals
 	for _, kind := range evidence.AwaitKinds {

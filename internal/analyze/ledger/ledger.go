@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -15,10 +16,11 @@ import (
 
 // Options are what the user decides.
 type Options struct {
-	SLO      time.Duration   // latency above which a request is slow; 0: found from the requests themselves
-	Requests []string        // artifacts the user named as those with the requests
-	Baseline Baseline        // without an SLO: usual latencies by route, from a healthy service
-	Stacks   threads.Readers // of runtimes whose stacks tell what threads do
+	SLO      time.Duration           // latency above which a request is slow; 0: found from the requests themselves
+	Requests []string                // artifacts the user named as those with the requests
+	Baseline Baseline                // without an SLO: usual latencies by route, from a healthy service
+	Stacks   threads.Readers         // of runtimes whose stacks tell what threads do
+	Threads  func() *threads.Threads // reads the bundle by Stacks when it is first called; nil: Build does
 	Joined   []sightings.Joined
 	// OnThreads reports whether requests of a runtime keep an OS thread until they are answered; nil: those of all runtimes do.
 	OnThreads func(runtime string) bool
@@ -133,6 +135,9 @@ const tailRequests = 1000
 
 // Build returns one ledger for every subject with requests, in order of the subjects.
 func Build(b *evidence.Bundle, opt Options) []*Ledger {
+	if opt.Threads == nil {
+		opt.Threads = sync.OnceValue(func() *threads.Threads { return threads.Of(b, opt.Stacks) })
+	}
 	bySubject := bySource(b)
 	var out []*Ledger
 	for s := range b.Subjects {

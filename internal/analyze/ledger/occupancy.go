@@ -83,11 +83,11 @@ const wayAndBack = 1.5
 
 // buildOccupancy derives from the looks what the subject's threads did while the source's requests were in flight. It
 // returns nil without looks, or if their time of day is not known, unless the pool's queue tells something.
-func (l *Ledger) buildOccupancy(stacks threads.Readers) *occupancy {
+func (l *Ledger) buildOccupancy(read func() *threads.Threads) *occupancy {
 	if !l.b.Clocks[l.b.Requests.Clock.At(l.Rows[0])].Anchored() {
 		return nil
 	}
-	t := threads.Of(l.b, stacks)
+	t := read()
 	bursts := t.Moments(l.Subject)
 	if len(bursts) > 0 && (bursts[0][0][0].Time == 0 || !slices.ContainsFunc(l.b.Covered(l.Subject, evidence.CoverThreads), func(c evidence.Coverage) bool { return l.b.Clocks[c.Clock].Anchored() })) {
 		bursts = nil

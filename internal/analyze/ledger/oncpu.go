@@ -27,8 +27,8 @@ const (
 )
 
 // byClock returns nil where the kernel's CPU clock was not recorded, or not for the threads that requests name.
-func (l *Ledger) byClock(stacks threads.Readers) *onCPU {
-	t := threads.Of(l.b, stacks)
+func (l *Ledger) byClock(read func() *threads.Threads) *onCPU {
+	t := read()
 	c := &onCPU{ran: make(map[int]int64), alike: make(map[int][2]int64), stack: make(map[int]evidence.StackID), period: t.CPUClockPeriod(l.Subject)}
 	if c.period == 0 {
 		return nil

@@ -46,19 +46,19 @@ func init() { // in init because some readings walk through requests, which need
 			l.collector = l.collectorShare()
 		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
-			l.awaiteds = l.awaitShares(in.opt.Stacks)
+			l.awaiteds = l.awaitShares(in.opt.Threads)
 			l.awaitGate = l.gatedAwaits()
 		}},
 		{"stalls, and what threads did", isUntraced, func(l *Ledger, in *input) {
 			l.withheld = metrics.WithheldFrom(l.b, l.Subject, l.stops.stoppedSpans())
 			l.stalled = l.buildAllocStalls()
-			l.occupancy = l.buildOccupancy(in.opt.Stacks)
+			l.occupancy = l.buildOccupancy(in.opt.Threads)
 			l.Sampled = l.occupancy != nil
 		}},
 		{"run queues and CPU clocks of threads", byLooks, func(l *Ledger, in *input) {
 			l.inside = l.insideFloors(in.sources)
 			l.ready = l.buildRunQueue()
-			l.clock = l.byClock(in.opt.Stacks)
+			l.clock = l.byClock(in.opt.Threads)
 		}},
 		{"the replay of the queue", nil, func(l *Ledger, _ *input) { l.runReplay() }},
 		{"which requests are slow", nil, func(l *Ledger, in *input) {
@@ -66,7 +66,7 @@ func init() { // in init because some readings walk through requests, which need
 			l.onlyRecorded()
 		}},
 		{"requests like these", nil, func(l *Ledger, in *input) {
-			l.alike = l.buildSimilarRequests(in.opt.Stacks)
+			l.alike = l.buildSimilarRequests(in.opt.Threads)
 			l.sample = l.sampleTraced()
 			l.occupancy.sumLooksByKind(l)
 		}},

@@ -84,7 +84,13 @@ func Stretches(b *evidence.Bundle) (out []Window) {
 // route.
 func sumExcess(b *evidence.Bundle, m *minutes, placed func(evidence.ClockID) bool) *minutes {
 	r := &b.Requests
-	took := make(map[evidence.NameID][]int64)
+	took, count := make(map[evidence.NameID][]int64), make(map[evidence.NameID]int)
+	for _, route := range r.Route.All() {
+		count[route]++
+	}
+	for route, n := range count { // a log has millions of requests: growing would leave as much memory behind
+		took[route] = make([]int64, 0, n)
+	}
 	for i := range r.Len() {
 		took[r.Route.At(i)] = append(took[r.Route.At(i)], r.Latency(i))
 	}

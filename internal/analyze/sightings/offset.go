@@ -75,6 +75,7 @@ type offsets struct {
 	r     *evidence.Requests
 	slack int64
 	of    map[evidence.NameID][]ended // by route; 0: all
+	diffs []int64                     // reused
 }
 
 // ended is the end and the latency of a row, ns.
@@ -174,6 +175,8 @@ func findPeak(diffs []int64, width, within int64) (at int64, more float64) {
 
 // listDiffs returns the differences (ns) between the ends of a sample and of rows that may be the same requests; false if there are too many.
 func (o *offsets) listDiffs(sample []int, within int64, tight bool) (out []int64, whole bool) {
+	out = o.diffs[:0]
+	defer func() { o.diffs = out[:0] }()
 	for _, i := range sample {
 		rows, known := o.of[o.r.Route.At(i)]
 		if !known {
@@ -190,7 +193,7 @@ func (o *offsets) listDiffs(sample []int, within int64, tight bool) (out []int64
 			}
 		}
 		if len(out) > mostDiffs {
-			return nil, false
+			return out, false
 		}
 	}
 	return out, true

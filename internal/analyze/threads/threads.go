@@ -119,6 +119,15 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 	t.findContended()
 	t.findComputing(typ)
 	x := &b.Samples
+	count := make(map[evidence.SubjectID]int)
+	for i, of := range x.Type {
+		if of == typ {
+			count[x.Subject[i]]++
+		}
+	}
+	for s, n := range count {
+		t.looks[s] = make([]Sample, 0, n)
+	}
 	for i := range x.Len() {
 		if x.Type[i] == typ {
 			s := x.Subject[i]
@@ -127,7 +136,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 	}
 	flights := t.listFlightRows()
 	for _, s := range t.Subjects() {
-		slices.SortStableFunc(t.looks[s], func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+		sortByTime(t.looks[s])
 		complete := slices.ContainsFunc(t.looks[s], func(l Sample) bool { return byProgram(&l) })
 		t.looks[s] = dropRepeated(t.looks[s])
 		t.fillGaps(s, flights[s], complete)
@@ -144,6 +153,16 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		t.findHolders(s)
 	}
 	return t
+}
+
+// sortByTime sorts looks, which are large and mostly in order as they were recorded.
+func sortByTime(looks []Sample) {
+	for i := range looks {
+		if i > 0 && looks[i].Time < looks[i-1].Time {
+			slices.SortStableFunc(looks, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+			return
+		}
+	}
 }
 
 // sampleAt returns a row of the bundle's samples.

@@ -16,7 +16,10 @@ func dropRepeated(looks []Sample) []Sample {
 		complete = complete || byProgram(l)
 	}
 	serve = serve || own && !others // on a server of the program's own nothing tells requests yet
-	out := looks[:0:0]
+	if !complete {
+		return looks // nothing is removed without a look that shows all threads
+	}
+	out := make([]Sample, 0, len(looks))
 	for len(looks) > 0 {
 		n := burstLength(looks)
 		system, all := false, false
@@ -25,11 +28,11 @@ func dropRepeated(looks []Sample) []Sample {
 			system = system || l.Lane < evidence.LanesOfProgram
 			all = all || byProgram(l)
 		}
-		for _, l := range looks[:n] {
-			if system && all && byProgram(&l) || serve && complete && !all {
+		for i := range n {
+			if system && all && byProgram(&looks[i]) || serve && !all {
 				continue
 			}
-			out = append(out, l)
+			out = append(out, looks[i])
 		}
 		looks = looks[n:]
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 )
@@ -44,7 +45,8 @@ type Check struct {
 type Case struct {
 	Bundle  *evidence.Bundle
 	Subject evidence.SubjectID
-	Ledger  *ledger.Ledger // nil: no requests
+	Ledger  *ledger.Ledger          // nil: no requests
+	Looks   func() *threads.Threads // [Case.Threads] of the bundle, which several cases share; nil: each case reads them
 
 	// ObjectiveMet says that an objective is set, and that the clients' requests of the whole recording meet it.
 	ObjectiveMet bool

@@ -71,6 +71,9 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 // Threads returns the thread samples of all processes whose runtime has stacks that tell what a
 // thread does.
 func (c *Case) Threads() *threads.Threads {
+	if c.Looks != nil {
+		return c.Looks()
+	}
 	return Once(c, func(c *Case) *threads.Threads { return threads.Of(c.Bundle, platform.Stacks()) })
 }
 

@@ -71,6 +71,9 @@ func bombardierStarts(line string, cur *run) bool {
 	if strings.HasPrefix(line, "Bombarding ") {
 		return true
 	}
+	if !strings.HasPrefix(strings.TrimSpace(line), "Statistics") {
+		return false
+	}
 	f := strings.Fields(line)
 	return (cur == nil || cur.section != "") && slices.Equal(f, []string{"Statistics", "Avg", "Stdev", "Max"})
 }

@@ -28,6 +28,10 @@ func newHey() *run {
 
 // heyStarts demands more than "Summary:", which other programs print, too.
 func heyStarts(line string, cur *run) bool {
+	begin := strings.TrimSpace(line)
+	if !strings.HasPrefix(begin, "Success") && !strings.HasPrefix(begin, "Total:") {
+		return false
+	}
 	f := strings.Fields(line)
 	switch {
 	case len(f) != 3:

@@ -264,7 +264,14 @@ func (q *process) functionAt(address uint64, time int64) string {
 	if index < 0 {
 		return ""
 	}
-	_, name, _ := strings.Cut(string(s.text.formatFrame(&s.methods[index], s.modules)), "!")
+	name, ok := s.functions[index]
+	if !ok {
+		_, name, _ = strings.Cut(string(s.text.formatFrame(&s.methods[index], s.modules)), "!")
+		if s.functions == nil {
+			s.functions = make(map[int32]string)
+		}
+		s.functions[index] = name
+	}
 	return name
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model"
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -22,7 +23,7 @@ var ErrNoPool = errors.New("the pool's threads were not recorded: record the pro
 
 // answerQuestion answers from what was recorded.
 func answerQuestion(q model.Question) (*model.Answer, error) {
-	s, err := ProcessOf(q.Bundle, q.Subject, q.Ledger).Situation()
+	s, err := ProcessOf(q.Bundle, q.Subject, q.Ledger, threads.Of(q.Bundle, threads.Readers{q.Bundle.Subjects[q.Subject].Runtime: threads.DotnetStacks})).Situation()
 	if err != nil {
 		return nil, err
 	}

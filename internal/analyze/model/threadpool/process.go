@@ -27,10 +27,9 @@ type Process struct {
 	still  bool             // threads in native code wait, too
 }
 
-// ProcessOf reads a process's pool beside its requests.
-func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger) *Process {
-	p := &Process{Bundle: b, Subject: subject, Ledger: l, Cores: coresOf(b, subject), CPU: math.NaN(), Then: math.NaN(),
-		Stacks: threads.Of(b, threads.Readers{b.Subjects[subject].Runtime: threads.DotnetStacks})}
+// ProcessOf reads a process's pool beside its requests, and looks at its threads.
+func ProcessOf(b *evidence.Bundle, subject evidence.SubjectID, l *ledger.Ledger, looks *threads.Threads) *Process {
+	p := &Process{Bundle: b, Subject: subject, Ledger: l, Cores: coresOf(b, subject), CPU: math.NaN(), Then: math.NaN(), Stacks: looks}
 	p.ThreadPool = metrics.ThreadPoolOf(b, p.Stacks, subject, p.requestWindow())
 	p.Climb = p.Threads.Climb()
 	if k := p.Counter(evidence.SeriesCPU); k.Known() {

@@ -48,7 +48,7 @@ and .Immutable). What does not help: more threads.`,
 }
 
 func judgeLock(c *check.Case) check.Verdict {
-	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
+	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger, c.Threads())
 	w := metrics.LockEvents(c.Bundle, p.Stacks, c.Subject, p.ThreadPool)
 	k := check.Contention{
 		Locks: w, Charged: c.Ledger != nil && (c.Ledger.Traced || c.Ledger.Sampled), Cores: p.Cores,

@@ -11,7 +11,7 @@ import (
 )
 
 func situation(c *check.Case) (threadpool.Situation, error) {
-	return threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger).Situation()
+	return threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger, c.Threads()).Situation()
 }
 
 func TestSituation(t *testing.T) {

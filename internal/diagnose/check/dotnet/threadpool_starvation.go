@@ -76,7 +76,7 @@ const (
 )
 
 func judgeStarvation(c *check.Case) check.Verdict {
-	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger)
+	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger, c.Threads())
 	s := &starving{c: c, pool: p, work: p.Work()}
 	v := check.Verdict{Rule: check.TooLittle, Evidence: s.listFigures()}
 	if late, ok := judgeHeartbeats(c); ok && !p.Watched() && !p.Queue.Known() {
