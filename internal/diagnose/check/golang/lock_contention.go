@@ -32,7 +32,7 @@ atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if read
 it for long: its own counter is shared by all CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.MostlyUnseen, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,

@@ -124,7 +124,7 @@ func judgeNested(c *check.Case, v check.Verdict, nested evidence.Fact, g threads
 	v.Rule, v.Weight = check.StandsAlone, 1
 	v.Title = fmt.Sprintf("Probably: threads block each other: one waits for a lock in %s, another waits to be notified in %s while it holds other locks.", threadstack.Bare(cmp.Or(g.View.Owner, threads.Nameless)), threadstack.Bare(f[1]))
 	v.Summary = "threads that block each other, as far as an excerpt of a dump shows"
-	v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("%q waits in %s, without a timeout, and keeps the monitors of %s meanwhile", f[0], f[1], f[2]), nested.Origin))
+	v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("%q waits in %s, without a timeout, and keeps the monitors of %s until then", f[0], f[1], f[2]), nested.Origin))
 	v.Fix = []check.Fix{{Text: "wait to be notified only while no other lock is held: what notifies must never need one of these", Code: f[1]}}
 	return v
 }
