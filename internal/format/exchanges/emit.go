@@ -67,6 +67,7 @@ func (p *parser) linkAndEmit() {
 	p.findAwaited(loops)
 	p.findSharedCalls(loops)
 	p.findTurns(loops)
+	p.findWorkers()
 	p.nameByCalls()
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
@@ -196,7 +197,11 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		until(to, s)
 	}
 	idle := func(to int64) { // a wait for its turn, or nothing that is known
-		until(min(to, x.turn), evidence.Segment{Kind: evidence.SyncWait, Cause: turn})
+		waits := evidence.Segment{Kind: evidence.SyncWait, Cause: turn}
+		if x.worker != 0 {
+			waits = evidence.Segment{Kind: evidence.ThreadWait, Cause: x.worker}
+		}
+		until(min(to, x.turn), waits)
 		until(to, evidence.Segment{Kind: evidence.Unobserved})
 	}
 	inside := func(to int64) { // between reading and answering, without a call

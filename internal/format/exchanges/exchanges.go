@@ -105,12 +105,13 @@ const (
 
 // exchange is a request or a call; moments are in ns since the epoch.
 type exchange struct {
-	turn  int64 // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is unknown
-	came  int64 // of a request: when its first bytes had arrived
-	begun int64 // when the process read it, or sent it
-	first int64 // when the first byte of the answer was sent, or read; 0 none
-	last  int64
-	ready int64 // of a call: how long (ns) the answer had been there when it was read
+	turn   int64           // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is unknown
+	worker evidence.NameID // what it waits for until then, where that is a thread of a pool; 0: its turn
+	came   int64           // of a request: when its first bytes had arrived
+	begun  int64           // when the process read it, or sent it
+	first  int64           // when the first byte of the answer was sent, or read; 0 none
+	last   int64
+	ready  int64 // of a call: how long (ns) the answer had been there when it was read
 
 	thread, other int64
 	goroutines    [2]int64 // the one that began it, and the one that began to answer or to read the answer; 0 unknown

@@ -119,9 +119,7 @@ func (p *parser) takeTurns(rows []int) bool {
 	if len(alone) < turnAlone || len(gaps) < turnBehind {
 		return false
 	}
-	served, gap := stats.QuantileOf(alone, .5), stats.QuantileOf(gaps, .5)
-	if served < turnLeast || float64(stats.QuantileOf(gaps, .1)) < turnEven*float64(stats.QuantileOf(alone, .1)) ||
-		float64(gap) > turnLonger*float64(served) || float64(gap) < turnShorter*float64(served) {
+	if stats.QuantileOf(alone, .5) < turnLeast || !isAsLong(gaps, alone) {
 		return false
 	}
 	for _, w := range waits {
