@@ -45,8 +45,8 @@ func parseFolded(line []byte) (x folded, ok bool) {
 		return x, false
 	}
 	for _, f := range x.frames {
-		if f == "" || f[0] == ' ' {
-			return x, false // words between semicolons
+		if f == "" || f[0] == ' ' || strings.IndexByte(f, '"') >= 0 {
+			return x, false // words between semicolons, or a request with one
 		}
 	}
 	return x, true
