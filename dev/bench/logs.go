@@ -34,12 +34,12 @@ func measureLogs(dir string, rounds, large int) error {
 		{"gctrace", gctrace.Format, gcLog, 400},
 		{"access log, text", accesslog.Format, accessText, 400},
 		{"access log, JSON", accesslog.Format, accessJSON, 400},
-		{"spans, Jaeger JSON", spans.Format, written("spans, Jaeger JSON", 20), 150},
-		{"gauges of a pool, CSV", gauges.Format, written("gauges of a pool, CSV", 3), 150},
+		{"spans, Jaeger JSON", spans.Format, inputMaker("spans, Jaeger JSON", 20), 150},
+		{"gauges of a pool, CSV", gauges.Format, inputMaker("gauges of a pool, CSV", 3), 150},
 		{"CPU profile, as it comes (gzip)", gopprof.Format, cpuProfile, 0},
-		{"goroutine dump, text", gopprof.Format, written("goroutine dump, text", 16), 0},
-		{"vegeta results, CSV", loadresult.Format, written("vegeta results, CSV", 12), 0},
-		{"k6 output, JSON lines", loadresult.Format, written("k6 output, JSON lines", 24), 0},
+		{"goroutine dump, text", gopprof.Format, inputMaker("goroutine dump, text", 16), 0},
+		{"vegeta results, CSV", loadresult.Format, inputMaker("vegeta results, CSV", 12), 0},
+		{"k6 output, JSON lines", loadresult.Format, inputMaker("k6 output, JSON lines", 24), 0},
 	} {
 		data := c.input()
 		a := newArtifact(c.what, data)
@@ -102,8 +102,8 @@ func gcLog() []byte      { return generateParts(lines, inputs.GCTrace) }
 func accessText() []byte { return generateParts(lines, inputs.AccessLine) }
 func accessJSON() []byte { return generateParts(lines, inputs.AccessJSON) }
 
-// written returns a file of a written input of at least so many MB.
-func written(name string, mb int) func() []byte {
+// inputMaker returns what makes a file of a written input of at least so many MB.
+func inputMaker(name string, mb int) func() []byte {
 	return func() []byte {
 		for _, in := range inputs.Written() {
 			if in.Name == name {

@@ -27,7 +27,7 @@ func profileReading(dir, to string) error {
 		format format.Format
 		data   []byte
 	}
-	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, written("spans, Jaeger JSON", 20)()}}
+	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, inputMaker("spans, Jaeger JSON", 20)()}}
 	for _, s := range []service{{pieces: 0}, {pieces: 100}} {
 		var trace bytes.Buffer
 		if err := s.recordTrace(&trace, 6<<20); err != nil {

@@ -26,7 +26,7 @@ func (p *paste) splitEscapedLines() {
 			continue
 		}
 		p.changed = true
-		for part := range bytes.SplitSeq(unescape(l.Text), newLine) {
+		for part := range bytes.SplitSeq(unescapeText(l.Text), newLine) {
 			if len(out) >= mostPasted {
 				break
 			}
@@ -51,8 +51,8 @@ func isOfJSON(l []byte) bool {
 // escapes are what stands behind a backslash, and what it stands for.
 var escapes = map[byte]byte{'n': '\n', 't': '\t', '"': '"', '\\': '\\'}
 
-// unescape returns text without escapes.
-func unescape(l []byte) []byte {
+// unescapeText returns text without escapes.
+func unescapeText(l []byte) []byte {
 	out := make([]byte, 0, len(l))
 	for i := 0; i < len(l); i++ {
 		if l[i] == '\\' && i+1 < len(l) {

@@ -39,7 +39,7 @@ var (
 )
 
 // pieces is a program that splits the host's free memory into pieces smaller than a huge page.
-var pieces = []string{"fragment", "-most=.8"}
+var pieces = []string{"fragment", "-most=.6"}
 
 // variants run healthy ones first, on unfragmented memory: memory stays fragmented afterwards.
 var variants = []lab.Variant{

@@ -112,7 +112,7 @@ func Recorded(root string) ([]Input, error) {
 		_ = readInto(b, name, bytes.Repeat(data, 3)) // only the count matters
 		if rows := countRows(b); rows > once && rows > most[form] {
 			most[form] = rows
-			best[form] = Input{Name: form + ", recorded", Format: form, Recorded: true, write: func(w *bufio.Writer, size int64) error { return repeat(w, data, size) }}
+			best[form] = Input{Name: form + ", recorded", Format: form, Recorded: true, write: func(w *bufio.Writer, size int64) error { return repeatData(w, data, size) }}
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(root, "internal/format/*/testdata/*"))
@@ -132,7 +132,7 @@ func Recorded(root string) ([]Input, error) {
 				}
 			}
 		case ".gz":
-			data, err := unpack(file)
+			data, err := unpackFile(file)
 			if err != nil {
 				return nil, err
 			}
@@ -152,7 +152,7 @@ func readInto(b *evidence.Bundle, name string, data []byte) error {
 	return format.Read(context.Background(), all.Formats, a, b)
 }
 
-func unpack(file string) ([]byte, error) {
+func unpackFile(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func unpack(file string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-func repeat(w *bufio.Writer, data []byte, size int64) error {
+func repeatData(w *bufio.Writer, data []byte, size int64) error {
 	for n := int64(0); n < size; n += int64(len(data)) {
 		if _, err := w.Write(data); err != nil {
 			return err

@@ -2,6 +2,7 @@ package exchanges
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -20,32 +21,36 @@ const (
 	turnShorter = .7           // and at least this part of it
 )
 
+// portRoute is a route of a port; 0: all of them.
+type portRoute struct {
+	port  int64
+	route evidence.NameID
+}
+
+// routeRows are requests by their routes.
+type routeRows map[portRoute][]int
+
+// sortKeys returns the routes in order. All requests of a port come before those of a route: a wait of all is not the route's.
+func (r routeRows) sortKeys() []portRoute {
+	return slices.SortedFunc(maps.Keys(r), func(a, b portRoute) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.route, b.route)) })
+}
+
 // findTurns finds, for ports without event loops, until when others were served before each request. It leaves out requests whose calls
 // explain their waits.
 func (p *parser) findTurns(loops *loops) {
 	called := p.markCalling()
-	type key struct {
-		port  int64
-		route evidence.NameID
-	}
-	groups := make(map[key][]int)
+	groups := make(routeRows)
 	for i := range p.requests {
 		x := &p.requests[i]
 		if x.first > 0 && !called[i] && !loops.isLoop(x.thread) && !x.isStreamed() {
-			groups[key{port: x.port}] = append(groups[key{port: x.port}], i)
+			groups[portRoute{port: x.port}] = append(groups[portRoute{port: x.port}], i)
 			if x.what != 0 {
-				groups[key{x.port, x.what}] = append(groups[key{x.port, x.what}], i)
+				groups[portRoute{x.port, x.what}] = append(groups[portRoute{x.port, x.what}], i)
 			}
 		}
 	}
-	keys := make([]key, 0, len(groups))
-	for k := range groups {
-		keys = append(keys, k)
-	}
-	// All requests of a port come before those of a route: a wait of all is not the route's.
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.route, b.route)) })
 	done := make(map[int64]bool)
-	for _, k := range keys {
+	for _, k := range groups.sortKeys() {
 		if !done[k.port] && p.takeTurns(groups[k]) {
 			done[k.port] = k.route == 0
 		}
@@ -60,15 +65,11 @@ const turnUnseen = .5
 // findTurnsBesideCalls is [parser.findTurns] for routes whose requests make calls but are mostly idle: each puts a
 // task into a queue, such as a list in Redis, and is answered when the one worker has done it. The worker's calls are not theirs.
 func (p *parser) findTurnsBesideCalls(loops *loops, called []bool) {
-	type key struct {
-		port int64
-		what evidence.NameID
-	}
-	groups := make(map[key][]int)
+	groups := make(routeRows)
 	for i := range p.requests {
 		x := &p.requests[i]
 		if x.first > 0 && x.turn == 0 && x.what != 0 && !x.isStreamed() && called[i] {
-			groups[key{x.port, x.what}] = append(groups[key{x.port, x.what}], i)
+			groups[portRoute{x.port, x.what}] = append(groups[portRoute{x.port, x.what}], i)
 		}
 	}
 	inCalls := make([]int64, len(p.requests))
@@ -78,12 +79,7 @@ func (p *parser) findTurnsBesideCalls(loops *loops, called []bool) {
 			inCalls[x.request] += max(0, min(p.doneAt(x), r.first)-max(x.begun-x.pooled, r.begun))
 		}
 	}
-	keys := make([]key, 0, len(groups))
-	for k := range groups {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.port, b.port), cmp.Compare(a.what, b.what)) })
-	for _, k := range keys {
+	for _, k := range groups.sortKeys() {
 		var all, seen int64
 		for _, i := range groups[k] {
 			x := &p.requests[i]

@@ -3,6 +3,7 @@ package exchanges
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -26,12 +27,7 @@ func (p *parser) findWorkers() {
 			ports[x.port] = append(ports[x.port], i)
 		}
 	}
-	keys := make([]int64, 0, len(ports))
-	for port := range ports {
-		keys = append(keys, port)
-	}
-	slices.Sort(keys)
-	for _, port := range keys {
+	for _, port := range slices.Sorted(maps.Keys(ports)) {
 		p.findWorkersOf(port, ports[port])
 	}
 }
@@ -93,7 +89,7 @@ func (p *parser) findWorkersOf(port int64, rows []int) {
 	}
 }
 
-// isAsLong reports whether the distances of answers by one server are as long as the times of requests that it serves at once.
+// isAsLong reports whether a server needs about as long from one answer to the next (gaps) as for a request that does not wait (alone).
 func isAsLong(gaps, alone []int64) bool {
 	served, gap := stats.QuantileOf(alone, .5), stats.QuantileOf(gaps, .5)
 	return float64(stats.QuantileOf(gaps, .1)) >= turnEven*float64(stats.QuantileOf(alone, .1)) &&

@@ -131,8 +131,8 @@ func withoutMark(f string) (name string, kernel bool) {
 	return f, false
 }
 
-// emit writes the shares of mechanisms, and returns the functions with theirs.
-func (s *stacks) emit(b *evidence.Builder, subject evidence.SubjectID) (rows []row) {
+// emitStacks writes the shares of mechanisms, and returns the functions with theirs.
+func (s *stacks) emitStacks(b *evidence.Builder, subject evidence.SubjectID) (rows []row) {
 	for _, m := range told {
 		if part := s.parts[m] / s.total; part > 0 {
 			b.FactAt(subject, evidence.FactProfileMechanism+m, strconv.FormatFloat(part, 'g', 4, 64), min(1, part), s.lines[m])

@@ -193,7 +193,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Host})
 	if len(rows) == 0 {
-		addTable(b, whole.emit(b, subject))
+		addTable(b, whole.emitStacks(b, subject))
 		return nil
 	}
 	nested := slices.ContainsFunc(rows, func(r row) bool { return r.all >= 0 })

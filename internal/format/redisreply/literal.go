@@ -26,7 +26,7 @@ type literal struct {
 	lost  bool // it is too long
 }
 
-// answered is what a console of Ruby prints before a value.
+// answered is the prompt behind which a console of Ruby prints a value.
 const answered = "=> "
 
 // opensLiteral says whether a line may begin such a value: with a list of lists or dictionaries.
@@ -76,14 +76,14 @@ func (x *literal) addLine(line string) (complete bool) {
 // parseLiteral reads the entries of a value, and says whether it ends. What is cut gives the entries before.
 func parseLiteral(s string) (calls []call, complete bool) {
 	r := reader{rest: strings.TrimPrefix(s, answered)}
-	if !r.take('[') {
+	if !r.takeByte('[') {
 		return nil, false
 	}
 	for len(calls) < mostSlow {
-		if r.take(']') {
+		if r.takeByte(']') {
 			return calls, true
 		}
-		v, ok := r.value(1)
+		v, ok := r.readValue(1)
 		if !ok {
 			return calls, false
 		}
@@ -92,7 +92,7 @@ func parseLiteral(s string) (calls []call, complete bool) {
 			return nil, false
 		}
 		calls = append(calls, c)
-		r.take(',')
+		r.takeByte(',')
 	}
 	return calls, false
 }
@@ -107,20 +107,20 @@ type literalValue struct {
 func (v *literalValue) asCall() (c call, ok bool) {
 	if v.keys != nil {
 		whole := func(key string) int64 {
-			if x := v.member(key); x != nil && x.kind == integer {
+			if x := v.findMember(key); x != nil && x.kind == integer {
 				return x.whole
 			}
 			return -1
 		}
 		c = call{id: whole("id"), at: whole("start_time"), took: whole("duration")}
-		command := v.member("command")
+		command := v.findMember("command")
 		if command == nil || c.id < 0 || c.took < 0 {
 			return c, false
 		}
 		if c.arguments = command.itemTexts(); command.kind == text {
 			c.arguments = strings.Fields(command.text)
 		}
-		if x := v.member("client_address"); x != nil && x.kind == text {
+		if x := v.findMember("client_address"); x != nil && x.kind == text {
 			c.client = x.text
 		}
 	} else {
@@ -135,7 +135,7 @@ func (v *literalValue) asCall() (c call, ok bool) {
 	return c, len(c.arguments) > 0 && isPlausible(c)
 }
 
-func (v *literalValue) member(key string) *node {
+func (v *literalValue) findMember(key string) *node {
 	for i, k := range v.keys {
 		if k == key {
 			return v.items[i]
@@ -147,8 +147,8 @@ func (v *literalValue) member(key string) *node {
 // reader reads values from text.
 type reader struct{ rest string }
 
-// take takes one character behind blanks, if it is there.
-func (r *reader) take(c byte) bool {
+// takeByte takes one character behind blanks, if it is there.
+func (r *reader) takeByte(c byte) bool {
 	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
 	if r.rest == "" || r.rest[0] != c {
 		return false
@@ -157,20 +157,20 @@ func (r *reader) take(c byte) bool {
 	return true
 }
 
-// value reads a value.
-func (r *reader) value(depth int) (v *literalValue, ok bool) {
+// readValue reads a value.
+func (r *reader) readValue(depth int) (v *literalValue, ok bool) {
 	v = &literalValue{}
 	switch {
 	case depth > deepest:
 		return v, false
-	case r.take('['):
+	case r.takeByte('['):
 		v.kind = list
-		return v, r.items(v, ']', depth)
-	case r.take('{'):
+		return v, r.readItems(v, ']', depth)
+	case r.takeByte('{'):
 		v.kind, v.keys = list, []string{}
-		return v, r.items(v, '}', depth)
+		return v, r.readItems(v, '}', depth)
 	}
-	if s, ok := r.quoted(); ok {
+	if s, ok := r.readQuoted(); ok {
 		v.kind, v.text = text, s
 		return v, true
 	}
@@ -184,28 +184,28 @@ func (r *reader) value(depth int) (v *literalValue, ok bool) {
 	return v, err == nil
 }
 
-// items reads the items of a list or dictionary up to its end.
-func (r *reader) items(v *literalValue, end byte, depth int) bool {
-	for !r.take(end) {
+// readItems reads the items of a list or dictionary up to its end.
+func (r *reader) readItems(v *literalValue, end byte, depth int) bool {
+	for !r.takeByte(end) {
 		if v.keys != nil {
-			key, ok := r.quoted()
-			if !ok || !r.take(':') {
+			key, ok := r.readQuoted()
+			if !ok || !r.takeByte(':') {
 				return false
 			}
 			v.keys = append(v.keys, key)
 		}
-		item, ok := r.value(depth + 1)
+		item, ok := r.readValue(depth + 1)
 		if !ok || len(v.items) == mostSlow {
 			return false
 		}
 		v.items = append(v.items, &item.node)
-		r.take(',')
+		r.takeByte(',')
 	}
 	return true
 }
 
-// quoted reads a string in single or double quotes; Python writes a b before the quote of bytes.
-func (r *reader) quoted() (s string, ok bool) {
+// readQuoted reads a string in single or double quotes; Python writes a b before the quote of bytes.
+func (r *reader) readQuoted() (s string, ok bool) {
 	r.rest = strings.TrimLeft(r.rest, " \t\r\n")
 	at := strings.TrimPrefix(strings.TrimPrefix(r.rest, "b"), "u")
 	if at == "" || at[0] != '\'' && at[0] != '"' {

@@ -210,7 +210,7 @@ func (p *parser) parseThreadLine(text string) {
 		if at, ok := parseStamp([]byte(text)); p.section != inThread || p.now.stateless || ok && at != 0 || !p.addFrame(strings.TrimSpace(text[3:])) {
 			p.countUnparsed() // of jstack -F, "at" are frames of an exception of its own
 		}
-	case p.section == inThread && p.summarised(text):
+	case p.section == inThread && p.readSummarised(text):
 	case strings.HasPrefix(text, "-"):
 		if text == "- None" {
 			return

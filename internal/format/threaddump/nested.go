@@ -13,7 +13,7 @@ import (
 func (p *parser) findNested() {
 	n, first := 0, -1
 	for i := range p.dump {
-		if len(p.dump[i].nested()) == 0 {
+		if len(p.dump[i].nestedMonitors()) == 0 {
 			continue
 		}
 		if n++; first < 0 {
@@ -25,11 +25,11 @@ func (p *parser) findNested() {
 	}
 	t := &p.dump[first]
 	name := strings.ToValidUTF8(t.name[:min(len(t.name), maxName)], "?")
-	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactNestedWait, Value: name + evidence.Link + t.waiter + evidence.Link + strings.Join(t.nested(), ", "), Number: float64(n), Origin: p.b.Origin(t.line)})
+	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactNestedWait, Value: name + evidence.Link + t.waiter + evidence.Link + strings.Join(t.nestedMonitors(), ", "), Number: float64(n), Origin: p.b.Origin(t.line)})
 }
 
-// nested returns the classes of the monitors that a thread holds besides that of the object it waits for. That one is the innermost it holds.
-func (t *thread) nested() []string {
+// nestedMonitors returns the classes of the monitors that a thread holds besides that of the object it waits for. That one is the innermost it holds.
+func (t *thread) nestedMonitors() []string {
 	if t.waiter == "" || !strings.HasPrefix(t.state, "WAITING") || len(t.classes) < 2 {
 		return nil
 	}

@@ -26,8 +26,8 @@ func isSummarised(l []byte) bool {
 	return bytes.HasPrefix(l, []byte(blockedBy)) && bytes.Contains(l, []byte("> (a "))
 }
 
-// summarised reads such a line; false of others.
-func (p *parser) summarised(text string) bool {
+// readSummarised reads such a line; false of others.
+func (p *parser) readSummarised(text string) bool {
 	if on, ok := strings.CutPrefix(text, blockedBy); ok {
 		k, ok := readLock("- waiting to lock <" + on)
 		if ok {

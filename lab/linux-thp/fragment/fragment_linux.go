@@ -41,7 +41,6 @@ func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) er
 	runtime.LockOSThread() // the kernel counts faults by thread
 	p := &pieces{most: int(most * float64(total))}
 	began := time.Now()
-	dropPageCache()
 	if err := p.reserveHugePages(); err != nil {
 		return err
 	}
@@ -66,17 +65,9 @@ func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) er
 	}
 }
 
-// dropPageCache makes the kernel give up its copies of files: otherwise it makes each huge page by moving them, at 30 ms a page. Without
-// root it takes longer.
-func dropPageCache() {
-	for _, setting := range []string{"drop_caches", "compact_memory"} { // https://docs.kernel.org/admin-guide/sysctl/vm.html
-		_ = os.WriteFile("/proc/sys/vm/"+setting, []byte("1"), 0)
-	}
-}
-
 // Memory that stays free in pieces for others, and for this program's pinned pages.
 const (
-	room = 4 << 30
+	room = 6 << 30
 	own  = 256 << 20
 )
 

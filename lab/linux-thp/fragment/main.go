@@ -3,7 +3,7 @@
 // free, and gives each back except for one small page in it, which it pins. So it holds little memory itself,
 // and compaction cannot make a huge page. It also takes memory that becomes free later.
 //
-//	fragment -most=.8
+//	fragment -most=.6
 //
 // It never holds more than that part of the host's memory, and gives up all of it when its standard
 // input ends: the kernel then merges the pieces by itself.
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	most := flag.Float64("most", .8, "part of the host's memory that it holds at most")
+	most := flag.Float64("most", .6, "part of the host's memory that it holds at most")
 	every := flag.Duration("every", 20*time.Millisecond, "how often it looks for huge pages that became free")
 	flag.Parse()
 	ended := make(chan struct{})

@@ -108,13 +108,11 @@ func judgeLockOverCall(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence, c.Figure("slow.others_call_share", "share of slow time in which requests without a call of their own waited for another request's call, and went on right after it", share, "1", check.From(l.StatesFrom())))
 	v.Fix = []check.Fix{{Text: "make the call without the lock, or before its result is needed, in the background, and use the old result until then", Code: whom}}
 	v.Needs = []check.Need{{What: "which lock it is: an execution trace, or a dump of all goroutines while they wait", Command: fullDump}}
-	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 {
-		n, _ := slices.BinarySearch(l.Slow, row)
-		if n < len(per) && l.Slow[n] == row {
-			return per[n]
-		}
-		return 0
-	}))
+	waited := make(map[int]int64, len(per))
+	for n, row := range l.Slow {
+		waited[row] = per[n]
+	}
+	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 { return waited[row] }))
 	return v, true
 }
 
