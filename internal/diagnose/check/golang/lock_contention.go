@@ -32,7 +32,7 @@ atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if read
 it for long: its own counter is shared by all CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks in a trace, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each",
 		check.SomeSlow, check.SlowShare, check.Material),
-	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.MostlyUnseen, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what goroutines waited for: an execution trace, or a goroutine dump while they wait; a mutex profile shows only where",
 	Applies: isGo,
@@ -88,7 +88,7 @@ func judgeLock(c *check.Case) check.Verdict {
 // judgeLockOverCall judges by requests that make no call and go on when another request's call is answered; ok is false where they do not. How
 // Go's goroutines wait for a lock is not seen from outside, but calls are. A call that takes far longer than usual is the dependency's fault.
 func judgeLockOverCall(c *check.Case) (v check.Verdict, ok bool) {
-	if c.Ledger == nil || !c.HasRequestStates() || !c.Slow() || c.AnswersLate() {
+	if c.Ledger == nil || !c.Slow() || c.AnswersLate() {
 		return v, false
 	}
 	l := c.Ledger
