@@ -146,6 +146,58 @@ func TestLeakedPool(t *testing.T) {
 	}
 }
 
+// On an event loop nothing tells whose call begins when a connection of the pool becomes free: requests of the route that uses the
+// pool wait for it all the same, and those of a route that does not need it do not.
+func TestPoolOfLoop(t *testing.T) {
+	for places, waits := range map[int]bool{4: true, 40: false} {
+		w := newText()
+		random := rand.New(rand.NewPCG(1, 2))
+		free := make([]float64, places)
+		const loop, kept = 9, 1400.
+		at, waited := 0., 0.
+		for i := 0; at < 12000; i++ {
+			at += random.ExpFloat64() * 25
+			if i%4 == 0 {
+				w.request(at, at, at+.3, loop, 1+i%30, "GET /rates")
+				continue
+			}
+			first := 0
+			for k := range free {
+				if free[k] < free[first] {
+					first = k
+				}
+			}
+			begins := max(at, free[first]) + .4
+			waited += max(at, free[first]) - at
+			call := func(at, took float64, kind string) {
+				fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %d %[3]d %d 10.0.0.7:5432 %s\n", began+ns(at), ns(took), loop, 4000+first, kind)
+			}
+			call(begins, 1, "postgresql open SELECT")
+			took := 6 + 12*random.Float64()
+			if free[first] = begins + took; i%13 == 0 {
+				free[first] = begins + kept
+			}
+			call(free[first]-3, 2.9, "postgresql idle COMMIT")
+			w.request(at, at, begins+took+1+20*random.Float64(), loop, 1+i%30, "POST /payments")
+		}
+		b := w.read(t, 16000)
+		charged := 0.
+		for what, ms := range spent(b, "POST /payments") {
+			if strings.HasPrefix(what, "pool wait") {
+				charged += ms
+			}
+		}
+		if waits != (waited > 1000) || charged < .8*waited || charged > 1.2*waited {
+			t.Errorf("%d places: waited %v ms for the pool, charged %v", places, waited, charged)
+		}
+		for what := range spent(b, "GET /rates") {
+			if strings.HasPrefix(what, "pool wait") {
+				t.Errorf("%d places: requests that need no connection wait for the pool", places)
+			}
+		}
+	}
+}
+
 // Requests that keep a connection each, of as many as are needed, wait for none.
 func TestNoHeldPool(t *testing.T) {
 	for _, places := range []int{1000, 60} {

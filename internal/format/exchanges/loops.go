@@ -147,11 +147,11 @@ func (l *loops) busyWithin(thread, from, until int64) [][2]int64 {
 }
 
 // busyFor returns for how long (ns) a loop was busy between two moments.
-func (l *loops) busyFor(thread, from, until int64) (sum int64) {
-	for _, x := range l.busyWithin(thread, from, until) {
-		sum += min(until, x[1]) - max(from, x[0])
+func (l *loops) busyFor(thread, from, until int64) int64 {
+	if l == nil {
+		return 0
 	}
-	return sum
+	return timeWithin(l.busy[thread], from, until)
 }
 
 // firstTurnAfter returns the index of the first of a loop's turns after a moment.

@@ -24,7 +24,7 @@ const (
 // findPools finds the pools of connections, and for calls how long their requests waited for a connection.
 func (p *parser) findPools(loops *loops) {
 	p.eachPeer(func(peer evidence.NameID, calls []int) {
-		if !p.findPool(peer, calls) {
+		if !p.findPool(peer, calls, loops) {
 			p.findHeldPool(peer, calls, loops)
 		}
 	})
@@ -110,12 +110,12 @@ func (p *parser) handOverTime(calls []int, done map[int]int64) int64 {
 // findPool finds the pool of a peer's connections, and reports whether there is one that requests queue for. A connection is busy during its calls
 // and transactions; if that shows no pool, it may be busy until the request that made a call on it is answered, as where rows or sessions
 // are closed at the end.
-func (p *parser) findPool(peer evidence.NameID, calls []int) bool {
-	if done, holds := p.busyInTransactions(calls); p.findFullPool(peer, calls, done, holds) {
+func (p *parser) findPool(peer evidence.NameID, calls []int, loops *loops) bool {
+	if done, holds := p.busyInTransactions(calls); p.findFullPool(peer, calls, done, holds, loops) {
 		return true
 	}
 	done, holds, held := p.busyUntilAnswered(calls)
-	return held && p.findFullPool(peer, calls, done, holds)
+	return held && p.findFullPool(peer, calls, done, holds, loops)
 }
 
 // busyInTransactions returns until when (ns) each call keeps its connection, where a call or an open transaction does, and which calls
@@ -179,7 +179,7 @@ func (p *parser) busyUntilAnswered(calls []int) (done map[int]int64, holds map[i
 
 // findFullPool finds the moments in which all connections of a peer are busy, by until when each call keeps its connection (done), and charges
 // requests with their waits for one. It reports whether requests queue for connections.
-func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]int64, holds map[int]bool) bool {
+func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]int64, holds map[int]bool, loops *loops) bool {
 	carried := make(map[int64]int) // by connection
 	type edge struct {
 		at int64
@@ -251,5 +251,81 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 			x.pool, x.pooled = name, x.begun-h.from
 		}
 	}
+	if size > 1 {
+		p.chargeUnlinked(name, calls, full, loops)
+	}
 	return true
+}
+
+// unlinkedLeast is the part of the requests of a route, of those that are linked to calls, that must call a pool's peer for the others to count
+// as waiting for the pool. It is also how many calls without a request there must be for one such request.
+const unlinkedLeast = .8
+
+// chargeUnlinked charges requests of event loops with their waits for a connection of a pool while it is full (full: from and until, ns). On a loop neither
+// threads nor times tell which calls a request makes once many are under way. A request of a route that calls the peer, at which
+// no call is known, waited while the pool was full, but for as long as its own calls take.
+func (p *parser) chargeUnlinked(name evidence.NameID, calls []int, full [][2]int64, loops *loops) {
+	called := p.markCalling()
+	callsPeer := make(map[int32]int64) // by request: how long its calls take, ns
+	var alone int
+	for _, i := range calls {
+		if x := &p.calls[i]; x.request >= 0 {
+			callsPeer[x.request] += p.doneAt(x) - x.begun
+		} else {
+			alone++
+		}
+	}
+	type route struct {
+		linked, calling int
+		took            []int64
+		unlinked        []int32
+	}
+	routes := make(map[evidence.NameID]*route)
+	for i := range p.requests {
+		x := &p.requests[i]
+		of := routes[x.what]
+		if of == nil {
+			of = new(route)
+			routes[x.what] = of
+		}
+		switch took, calls := callsPeer[int32(i)]; {
+		case called[i]:
+			if of.linked++; calls {
+				of.calling++
+				of.took = append(of.took, took)
+			}
+		case loops.isLoop(x.thread):
+			of.unlinked = append(of.unlinked, int32(i))
+		}
+	}
+	left := 0
+	for what, of := range routes {
+		if of.calling < routeLeast || float64(of.calling) < unlinkedLeast*float64(of.linked) {
+			delete(routes, what)
+			continue
+		}
+		left += len(of.unlinked)
+	}
+	if float64(alone) < unlinkedLeast*float64(left) {
+		return
+	}
+	for _, of := range routes {
+		usual := stats.QuantileOf(of.took, .5)
+		for _, i := range of.unlinked {
+			r := &p.requests[i]
+			end := p.endOf(r) - usual
+			if ns := timeWithin(full, r.begun, end); ns >= poolWait {
+				p.calls = append(p.calls, exchange{begun: end, first: end, last: end, request: i, pool: name, pooled: ns, idle: true, behind: true})
+			}
+		}
+	}
+}
+
+// timeWithin returns how much (ns) of the time between two moments lies in stretches, which are in order.
+func timeWithin(stretches [][2]int64, from, until int64) (ns int64) {
+	n, _ := slices.BinarySearchFunc(stretches, from, func(s [2]int64, t int64) int { return cmp.Compare(s[1], t) })
+	for ; n < len(stretches) && stretches[n][0] < until; n++ {
+		ns += min(until, stretches[n][1]) - max(from, stretches[n][0])
+	}
+	return ns
 }
