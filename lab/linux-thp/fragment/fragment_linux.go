@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -19,13 +20,14 @@ const (
 
 	misses = 4 // in a row, after which the free ones count as out of reach
 
-	hugePage = 14 // MADV_HUGEPAGE
-	free     = 8  // MADV_FREE
+	hugePage   = 14 // MADV_HUGEPAGE
+	noHugePage = 15 // MADV_NOHUGEPAGE
+	free       = 8  // MADV_FREE
 )
 
 // pieces are the huge pages that were taken apart.
 type pieces struct {
-	count int
+	count int // of them
 	most  int // bytes that it may hold
 	left  []byte
 	pipe  [2]int
@@ -42,6 +44,9 @@ func keepFragmented(most float64, every time.Duration, ended <-chan struct{}) er
 	p := &pieces{most: int(most * float64(total))}
 	began := time.Now()
 	if err := p.reserveHugePages(); err != nil {
+		return err
+	}
+	if err := p.pinBlocks(ended); err != nil {
 		return err
 	}
 	if err := p.takeFree(ended); err != nil {
@@ -101,6 +106,69 @@ func (p *pieces) reserveHugePages() error {
 		return nil // others took them first
 	}
 	p.most -= n * huge
+	return nil
+}
+
+// pinBlocks fills most of the free memory with small pages, pins one page in each block of the size of a huge page, and gives back the
+// others: no compaction can then free such a block. Without compaction itself it takes seconds, where splitHugePage takes minutes: on a
+// host whose memory is full of files, each huge page costs that 20 ms. Where a page lies is read from pagemap (proc_pid_pagemap(5)).
+func (p *pieces) pinBlocks(ended <-chan struct{}) error {
+	const spare = 512 << 20 // stays free meanwhile
+	free, err := readMeminfo("MemFree:")
+	if err != nil {
+		return err
+	}
+	places, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		return nil // it needs root: all is taken apart
+	}
+	defer places.Close()
+	size := (free - spare) &^ (small - 1)
+	if size <= 0 {
+		return nil
+	}
+	m, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
+	if err != nil {
+		return fmt.Errorf("mmap: %w", err)
+	}
+	defer func() { _ = syscall.Munmap(m) }()
+	if err := syscall.Madvise(m, noHugePage); err != nil {
+		return fmt.Errorf("madvise: %w", err)
+	}
+	const stretch = 64 << 20 // between two looks at what is left
+	touched := 0
+	for touched < size {
+		select {
+		case <-ended:
+			return nil
+		default:
+		}
+		for end := min(touched+stretch, size); touched < end; touched += small {
+			m[touched] = 1
+		}
+		if left, err := readMeminfo("MemFree:"); err != nil || left < spare {
+			break // others took some of it
+		}
+	}
+	entries := make([]byte, touched/small*8)
+	if n, err := places.ReadAt(entries, int64(uintptr(unsafe.Pointer(&m[0]))/small*8)); err != nil {
+		return fmt.Errorf("/proc/self/pagemap: %w after %d bytes", err, n)
+	}
+	pinned := make(map[uint64]bool)
+	for i := 0; i < len(entries); i += 8 {
+		const present, place = 1 << 63, 1<<55 - 1
+		entry := binary.NativeEndian.Uint64(entries[i:])
+		block := (entry & place) / (huge / small)
+		if entry&present == 0 || entry&place == 0 || pinned[block] {
+			continue // a place of 0: the kernel hides them
+		}
+		pinned[block] = true
+		at := i / 8 * small
+		if err := p.pinPage(m[at : at+small]); err != nil {
+			return err
+		}
+	}
+	p.count += len(pinned)
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // Fragment splits a host's free memory into pieces that are all smaller than a huge page, as on
-// hosts that have run for weeks. It takes huge pages, one after the other, as long as any are
-// free, and gives each back except for one small page in it, which it pins. So it holds little memory itself,
-// and compaction cannot make a huge page. It also takes memory that becomes free later.
+// hosts that have run for weeks. It fills free memory and gives all back except for one small page in each piece of the size of a huge
+// page, which it pins. So it holds little memory itself, and compaction cannot make a huge page. As long as it runs it does the same
+// with huge pages that become free.
 //
 //	fragment -most=.6
 //
