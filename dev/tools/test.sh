@@ -66,11 +66,12 @@ check_format() {
 	[ -z "$bad" ] || { printf 'not formatted, run gofmt -w on:\n%s\n' "$bad" >&2; return 1; }
 }
 
-# test_go runs the tests of a module and keeps the result of each.
+# test_go runs the tests of a module and keeps the result of each. A package may take 40 minutes: those that start many processes take
+# more than go's 10 on a machine that does other work.
 test_go() {
 	local module=$1 results=$PWD/$out/results${1//[.\/]/-} awk=$PWD/dev/tools/tests.awk
 	shift
-	(cd "$module" && "$go" test -v "$@" | awk -v results="$results" -f "$awk")
+	(cd "$module" && "$go" test -timeout 40m -v "$@" | awk -v results="$results" -f "$awk")
 }
 
 test_module() { (cd "$1" && "$go" vet ./...) && test_go "$1" ./...; }

@@ -320,12 +320,31 @@ func (e *engine) endUnanswered(at *place, err error, now int64) {
 	case e.canResend(at, err):
 		at.current.tries++
 		e.waiting.pushFront(at.current)
+		if len(e.free) > 0 {
+			e.readers.Add(1)
+			go e.sendWaiting()
+		}
 	default:
 		if at.failure != nil {
 			err = at.failure
 		}
 		e.failRequest(at.current, at.sent.Load(), now, err)
 	}
+}
+
+// sendWaiting gives requests that wait to places that are free.
+func (e *engine) sendWaiting() {
+	defer e.readers.Done()
+	now := e.nowNanos()
+	var all []given
+	e.mu.Lock()
+	for k := len(e.free); k > 0 && e.waiting.len() > 0 && !e.over; k = len(e.free) {
+		at := e.free[k-1]
+		e.free = e.free[:k-1]
+		all = e.giveNext(all, at, now)
+	}
+	e.mu.Unlock()
+	sendGiven(all)
 }
 
 func (e *engine) endAnswered(at *place, a answer, now int64) {

@@ -94,6 +94,7 @@ type session struct {
 	largest int // frame the server takes
 	blocked []*stream
 	failed  error // to write: nothing can be written any more
+	leaving bool  // the server takes no more streams
 }
 
 // stream is a request under way.
@@ -224,6 +225,11 @@ func (s *session) addRequest(at *place, n uint64) {
 	i := int(n % uint64(len(s.e.messages)))
 	m := &s.e.messages[i]
 	s.mu.Lock()
+	if s.leaving { // it was given the request just before
+		s.mu.Unlock()
+		s.startNext(&stream{at: at}, answer{}, errRefused)
+		return
+	}
 	defer s.mu.Unlock()
 	s.last += 2
 	if s.last == 2 {

@@ -299,6 +299,7 @@ func (s *session) goAway(f frame) error {
 	s.e.retireLine(s)
 	var refused []*stream
 	s.mu.Lock()
+	s.leaving = true
 	for id, st := range s.streams {
 		if id > last {
 			refused = append(refused, st)

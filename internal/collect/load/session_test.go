@@ -217,6 +217,23 @@ func TestStreamsRefusedAndReset(t *testing.T) {
 	}
 }
 
+// A request that was given to a connection just before the server said that it takes no more goes to another one.
+func TestStreamsGivenTooLate(t *testing.T) {
+	url := framed(t, nil, func(n int, fr *http2.Framer) {
+		if n < 10 {
+			_ = fr.WriteGoAway(0, http2.ErrCodeNo, nil)
+		}
+		for id, _ := heads(fr); id != 0; id, _ = heads(fr) {
+			if n >= 10 {
+				_ = fr.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: ok, EndHeaders: true, EndStream: true})
+			}
+		}
+	})
+	if r, _ := run(t, Plan{URL: url, HTTP2: true, Mode: Closed, Connections: 2, Streams: 3, Requests: 40, Method: "POST", Timeout: time.Minute}); r.Completed != 40 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A server that keeps no table is told first that none is used, and no field goes into it (RFC 7541, 4.2).
 func TestStreamsWithoutTable(t *testing.T) {
 	fields := make(chan []hpack.HeaderField, 10)
