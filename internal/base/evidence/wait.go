@@ -37,6 +37,7 @@ const (
 	Turn                    // until the requests before it are served, one at a time
 	HeldPool                // for one of a pool of connections to Of, which requests hold without a call
 	LeakedPool              // for one of a pool of connections to Of, on which transactions stay open until a time-out closes them
+	LostPool                // for one of a pool of connections to Of, some of which carry nothing more after an answer and yet keep their places
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -23,9 +24,10 @@ const (
 
 // findPools finds the pools of connections, and for calls how long their requests waited for a connection.
 func (p *parser) findPools(loops *loops) {
+	activity := sync.OnceValue(p.sinceActivity)
 	p.eachPeer(func(peer evidence.NameID, calls []int) {
-		if !p.findPool(peer, calls, loops) {
-			p.findHeldPool(peer, calls, loops)
+		if !p.findPool(peer, calls, loops) && !p.findHeldPool(peer, calls, loops) {
+			p.findHandedPool(peer, calls, loops, activity())
 		}
 	})
 }

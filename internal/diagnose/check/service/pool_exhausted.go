@@ -232,6 +232,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Requests hold all of its connections and make no call on them.", name)
 	case evidence.LeakedPool:
 		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Its connections are kept by transactions that stay open until they are closed.", name)
+	case evidence.LostPool:
+		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Some of its connections carry nothing more after an answer, and yet are not given back.", name)
 	}
 	if what.Kind == evidence.RateLimit {
 		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
@@ -319,6 +321,9 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 	}
 	if what.Kind == evidence.LeakedPool {
 		return check.Fix{Text: "end each transaction on every way out of the code that begins it, by a commit or a rollback, also where a request is refused or fails (defer tx.Rollback(), try-with-resources, a transaction block). A larger pool only delays the moment when all are kept", Code: name}
+	}
+	if what.Kind == evidence.LostPool {
+		return check.Fix{Text: "give each connection back on every way out of the code that asked: read the answer to its end or close its body, also where its status is an error or the caller returns early (defer resp.Body.Close() before the status is looked at, try-with-resources, using). A larger pool only delays the moment when all are lost", Code: name}
 	}
 	if what.Kind == evidence.HeldPool {
 		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
