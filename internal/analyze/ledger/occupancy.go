@@ -66,6 +66,26 @@ func (o *occupancy) hasLockWaits() bool {
 	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool { return x.mechanism == Lock && x.part > 0 })
 }
 
+// hasLockOverCall reports whether looks at threads saw more requests wait for locks than for dependencies: as where one calls and the others wait
+// for its lock.
+func (o *occupancy) hasLockOverCall() bool {
+	if o == nil {
+		return false
+	}
+	var lock, call float64
+	for _, met := range o.met {
+		for _, x := range met {
+			switch x.mechanism {
+			case Lock:
+				lock += x.part
+			case Dependency:
+				call += x.part
+			}
+		}
+	}
+	return lock > call
+}
+
 // hasWaits reports whether looks at threads saw requests wait for each other in any way.
 func (o *occupancy) hasWaits() bool {
 	return o != nil && slices.ContainsFunc(slices.Concat(o.met[0], o.met[1]), func(x share) bool {

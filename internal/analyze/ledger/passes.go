@@ -91,6 +91,12 @@ func init() {
 				w.handOver(f)
 			}
 		}},
+		{"another's call", "Which lock is held over another request's call, samples of threads tell: the other list charges it.", "threads that wait for locks", nil, func(w *walker, f *freeTime) {
+			if f.s.Kind == evidence.NetWait && f.s.HolderKind == evidence.NetWait && w.l.occupancy.hasLockOverCall() {
+				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
+				w.handOver(f)
+			}
+		}},
 		{"turns", "What serves one request at a time, threads tell that were seen to wait, or full CPUs: the other list charges it.", "samples of threads", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.SyncWait && w.l.isWaitOf(f.s.Cause, evidence.Turn) && (w.l.occupancy.hasWaits() || w.l.ownCPUs >= overloadedFrom) {
 				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}

@@ -156,6 +156,32 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// Where each request hands two tasks to the workers, half as many requests as there are workers have been begun.
+func TestTwoTasksOfRequest(t *testing.T) {
+	r := jvm()
+	waits := on(latch, []string{"mill.Mill.order"}, serverBelow)
+	worker := on(socketRead, []string{"mill.Hand.work", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[hands]"})
+	look := func(at int64, requests, tasks int) {
+		for i := range requests {
+			r.look(evidence.LaneID(1+i), at, waits)
+		}
+		for i := range tasks {
+			r.look(evidence.LaneID(11+i), at, worker)
+		}
+	}
+	for n := range int64(3) {
+		look(n*2e9+1, 1, 2)
+		look(n*2e9+1e9+1, 5, 4)
+		look(n*2e9+15e8+1, 5, 4)
+	}
+	x := r.threads()
+	for lane, want := range map[evidence.LaneID]evidence.Kind{2: evidence.SyncWait, 3: evidence.PoolWait} {
+		if v := at(t, x, r.subject, lane, 1e9+1).View; v.State != want {
+			t.Errorf("request %d: %v %q, want %v", lane, v.State, v.Reason(), want)
+		}
+	}
+}
+
 // A server of the program's own: its threads serve requests but where they read the next.
 func TestOwnServer(t *testing.T) {
 	r := jvm()

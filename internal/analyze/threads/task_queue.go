@@ -49,6 +49,7 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 		limit.Place = threadstack.Bare(threadstack.Short(w.root))
 	}
 	did := make(tally)
+	each := w.tasksOfRequest(waits)
 	queued, beyond := 0, 0
 	for i := range bursts {
 		busy := w.looks[i]
@@ -66,7 +67,7 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 				l.View.State = evidence.SyncWait
 				limit.setWait(&l.View)
 				queued++
-			} else if n >= len(busy) && len(busy) >= w.most { // its work has not begun
+			} else if float64(n)*each >= float64(len(busy)) && len(busy) >= w.most { // its work has not begun
 				l.View.State = evidence.PoolWait
 				limit.setWait(&l.View)
 				queued++
@@ -78,6 +79,21 @@ func (h *holding) findTaskWorkers(bursts [][]*Sample, may func(*threadstack.View
 	}
 	limit.Waiting, limit.Beyond, limit.Doing = float64(queued)/float64(limit.Looks), float64(beyond)/float64(limit.Looks), did.listDoings()
 	h.addLimit(limit)
+}
+
+// tasksOfRequest returns how many tasks a request hands to the workers at once, in the mean over the looks at which some of them were free: then
+// each task has a worker. It returns 1 if there are few such looks.
+func (w *workers) tasksOfRequest(waits [][]*Sample) float64 {
+	looks, requests, tasks := 0, 0, 0
+	for i := range waits {
+		if n := len(w.looks[i]); n > 0 && n < w.most && len(waits[i]) > 0 {
+			looks, requests, tasks = looks+1, requests+len(waits[i]), tasks+n
+		}
+	}
+	if looks < leastShown {
+		return 1
+	}
+	return max(1, float64(tasks)/float64(requests))
 }
 
 func (h *holding) findWorkers(bursts, waits [][]*Sample) *workers {

@@ -333,10 +333,19 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
 		return fix
 	}
-	if what.Kind != evidence.PoolThread || !c.OnThreads() {
+	pool := ""
+	if what.Kind == evidence.PoolThread && c.OnThreads() {
+		pool = what.Of
+	}
+	for _, x := range threadLimits(c) {
+		if x.Workers && x.Words() == name {
+			pool = x.Place
+		}
+	}
+	if pool == "" {
 		return enlargePool(name)
 	}
-	setting := c.Threads().PoolSize(c.Subject, what.Of)
+	setting := c.Threads().PoolSize(c.Subject, pool)
 	if setting == "" {
 		return enlargePool(name)
 	}
@@ -417,6 +426,10 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 		return needed*(1-float64(slices.Max(waited))/float64(l.To-l.From)) > float64(places)
 	}
 	what := c.Bundle.Names.Wait(name)
+	switch what.Kind {
+	case evidence.HeldPool, evidence.LeakedPool, evidence.LostPool: // its connections are kept without a request that uses them
+		return 0
+	}
 	has := what.Places
 	if what.Kind == evidence.PoolThread && c.OnThreads() {
 		has = max(has, c.Threads().PoolThreads(c.Subject, what.Of))
