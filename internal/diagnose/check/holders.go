@@ -247,7 +247,7 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 		case ledger.Kernel:
 			text = "share of that time in which the holder was in system calls"
 		}
-		if at := c.topHolderPlace(wait, k); at != "" {
+		if at := c.HolderPlace(wait, k); at != "" {
 			text += ": " + at
 		}
 		out = append(out, c.Figure("holder.state_share", text, float64(b.Roots[k])/float64(b.Total), "1", From(c.Ledger.StatesFrom())))
@@ -255,9 +255,9 @@ func (c *Case) Chain(wait Wait, b *Behind) (out []Evidence) {
 	return out
 }
 
-// topHolderPlace returns where most of the holders were while their waits ended in a mechanism:
-// "main.(*cache).load ← 10.0.0.7:5432".
-func (c *Case) topHolderPlace(wait Wait, root ledger.Mechanism) string {
+// HolderPlace returns where most of the holders were while their waits ended in a mechanism, and who called that:
+// "main.(*cache).load ← main.(*cache).refresh ← 10.0.0.7:5432"; "" if that is not known.
+func (c *Case) HolderPlace(wait Wait, root ledger.Mechanism) string {
 	type key struct {
 		via, cause evidence.NameID
 		at         evidence.StackID
@@ -277,7 +277,8 @@ func (c *Case) topHolderPlace(wait Wait, root ledger.Mechanism) string {
 		}
 	}
 	var parts []string
-	for _, p := range []string{c.Bundle.Names.Text(top.via), c.SiteOf(top.at).String(), c.Bundle.Names.Text(top.cause)} {
+	site := c.SiteOf(top.at)
+	for _, p := range []string{c.Bundle.Names.Text(top.via), site.String(), c.callerOf(top.at, site), c.Bundle.Names.Text(top.cause)} {
 		if p != "" && !slices.ContainsFunc(parts, func(q string) bool { return strings.Contains(q, p) }) {
 			parts = append(parts, p)
 		}

@@ -30,6 +30,24 @@ func (s Site) String() string {
 	return s.Function
 }
 
+// callerOf returns the program's own function that called a function of its own, by a stack of Go: "main.(*Census).export:96"; "" if there is none.
+func (c *Case) callerOf(stack evidence.StackID, s Site) string {
+	if stack == 0 || c.OnThreads() {
+		return ""
+	}
+	own := c.ownModule()
+	within := false
+	for _, f := range c.Bundle.Stacks.Frames(stack) {
+		switch name := c.Bundle.Names.Text(f.Func); {
+		case name == s.Function:
+			within = true
+		case within && ownGo(name, own):
+			return Site{Function: name, Line: f.Line}.String()
+		}
+	}
+	return ""
+}
+
 // SiteOf finds the program's own code in a stack: its innermost frame, and what that called.
 func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	if stack == 0 {

@@ -73,14 +73,15 @@ func judgeLock(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.lock_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
-	fix := "do less under this lock, use one lock per key, or let readers use an atomic snapshot"
+	fix, at := "do less under this lock, use one lock per key, or let readers use an atomic snapshot", site
 	for m, what := range outside {
 		if 2*behind.Roots[m] >= behind.Total {
 			v.Title = fmt.Sprintf("Requests wait for one lock, which is held during %s: %s.", what, site)
 			fix = fmt.Sprintf("the lock is held during %s: do that before taking the lock, or after releasing it", what)
+			at = cmp.Or(c.HolderPlace(check.BehindMechanism(ledger.Lock), m), site)
 		}
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: fix, Code: site})
+	v.Fix = append(v.Fix, check.Fix{Text: fix, Code: at})
 	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
 }
