@@ -115,9 +115,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	if dropped.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("tcp.listen_drops_per_s", "connections dropped at full accept queues, in its network namespace", dropped.Number, "1/s", dropped.Origin))
 	}
-	where, held, fix := evidence.Wait{Kind: evidence.AcceptQueueOf, Of: q.Address}, "wait to be accepted", acceptMore
+	where, held, fix := "in the "+evidence.Wait{Kind: evidence.AcceptQueueOf, Of: q.Address}.String(), "wait to be accepted", acceptMore
 	if unread.Number > mean.Number {
-		where, held, fix = evidence.Wait{Kind: evidence.UnreadAt, Of: q.Address}, "are accepted and wait to be read", freeReader
+		where, held, fix = "at "+q.Address, "are accepted and wait to be read", freeReader
 	}
 	l := c.Ledger
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
@@ -147,8 +147,12 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 			return v
 		}
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
-			where, held, fix = evidence.Wait{Kind: evidence.UnreadAt, Of: q.Address}, "are accepted and wait to be read", freeReader
-			fix.Code = loopRuns(c, &v)
+			where, held, fix = "at "+q.Address, "are accepted and wait to be read", freeReader
+			if called := calledMeanwhile(c); called != "" {
+				fix = check.Fix{Text: "the threads that read these connections are in requests meanwhile, most of which wait for a call: give the service more threads or workers if what they call can take more at a time (needed = requests per second × seconds each takes), or make that wait shorter", Code: called}
+			} else {
+				fix.Code = loopRuns(c, &v)
+			}
 		}
 		v.Saves = c.Save(each, -1, -1)
 		less := func(row int) int64 { return entranceWait(c, row) }
@@ -156,7 +160,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 			less = func(row int) int64 { ch := l.Of(row); return ch[ledger.Queued] }
 		}
 		v.Prediction = append(v.Prediction, c.PredictP99(less))
-		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes in the %s, before the service sees the request.", held, units.Percent(share), where)
+		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes %s, before the service sees the request.", held, units.Percent(share), where)
 	case waits < leastQueued.Value, len(c.Found) > 0: // what keeps the service from taking requests up is found
 		return v
 	case rows && readAtOnce(c): // what is unread belongs to requests that are under way, as the end of one over FastCGI does
@@ -169,7 +173,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits
-		v.Title = fmt.Sprintf("Connections %s: %s on average in the %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.Number)), where)
+		v.Title = fmt.Sprintf("Connections %s: %s on average %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.Number)), where)
 	}
 	v.Rule = check.Matters
 	if full || dropped.Known() && dropped.Number > 0 {
@@ -316,6 +320,16 @@ func loopRuns(c *check.Case, v *check.Verdict) string {
 		return x.Name()
 	}
 	return ""
+}
+
+// calledMeanwhile returns the dependency that slow requests wait for most of the time after they were read; "" if they do something else.
+func calledMeanwhile(c *check.Case) string {
+	l := c.Ledger
+	details := c.Details(ledger.Dependency)
+	if len(details) == 0 || 2*l.Charges[ledger.Dependency] < l.Total-l.Charges[ledger.Queued] {
+		return ""
+	}
+	return c.Bundle.Names.Text(details[0].Detail)
 }
 
 // judgeHeldInside judges requests that wait before their handlers begin while the kernel's queues
