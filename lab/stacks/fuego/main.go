@@ -59,7 +59,7 @@ func newBrokerClient() *http.Client {
 	client.RetryMax = 2
 	if fault("retry-storm") {
 		client.HTTPClient.Timeout = 250 * time.Millisecond
-		client.RetryMax = 8
+		client.RetryMax = 4
 		client.Backoff = func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 }
 	}
 	return client.StandardClient()

@@ -26,7 +26,7 @@ class Transfers {
     }
 
     Object transfer(int number) {
-        int pair = number / 2 % 12 * 2;
+        int pair = number / 2 % 60 * 2;
         int from = pair + number % 2;
         int to = pair + 1 - number % 2;
         try {
