@@ -1,0 +1,11 @@
+use shop;
+create table digits (d int primary key);
+insert into digits values (0),(1),(2),(3),(4),(5),(6),(7),(8),(9);
+create table numbers (n int primary key) engine=InnoDB;
+insert into numbers select a.d + 10 * b.d + 100 * c.d + 1000 * e.d + 10000 * f.d from digits a, digits b, digits c, digits e, digits f;
+create table guests (id int primary key, name varchar(40) not null) engine=InnoDB;
+create table stays (id int primary key, guestId int not null, hostel varchar(40) not null, nights int not null, cents int not null, key (guestId)) engine=InnoDB;
+create table vouchers (id int primary key, guestId int not null, code varchar(40) not null, cents int not null, key (guestId)) engine=InnoDB;
+insert into guests select n, concat('Guest ', n) from numbers where n < 500;
+insert into stays select n, n % 500, concat('Hostel ', n % 77), 1 + n % 6, 2000 + n % 9000 from numbers;
+insert into vouchers select n, n % 500, concat('V-', md5(n)), 100 + n % 900 from numbers where n < 60000;
