@@ -32,7 +32,7 @@ namespace PoemPress
         static string Set(string name)
         {
             var lines = new List<string[]>();
-            for (int line = 0; line < 400; line++)
+            for (int line = 0; line < 2000; line++)
                 lines.Add(Line(name, line));
             int[] wide = Enumerable.Range(0, 6).Select(column => lines.Max(l => l[column].Length)).ToArray();
             return string.Join("\n", lines.Select(l => string.Join(" ", l.Select((word, column) => word.PadRight(wide[column])))).Take(24));
