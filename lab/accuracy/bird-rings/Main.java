@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
 /** Rings of birds: where a bird was ringed, and reports of whole seasons out of the archive. */
@@ -26,7 +27,7 @@ public class Main {
             answer(x, find == null ? 404 : 200, String.valueOf(find));
         });
         server.createContext("/season/", x -> answer(x, 200, report(x.getRequestURI().getPath().substring(8))));
-        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.setExecutor((Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null));
         server.start();
     }
 

@@ -6,6 +6,7 @@ import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.ReentrantLock;
@@ -77,7 +78,7 @@ public class Main {
             }
         });
         server.createContext("/bloom/", x -> answer(x, x.getRequestURI().getPath().length() % 3 == 0 ? "white" : "purple"));
-        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.setExecutor((Executor) Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null));
         server.start();
     }
 
