@@ -1,0 +1,237 @@
+package databaseactivity
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// kinds of columns, by their usual names.
+var (
+	stateColumns = []string{"state"}
+	timeColumns  = []string{"time", "age", "duration", "runtime", "running_for", "query_age", "query_time", "elapsed", "wait_time", "xact_age", "running", "query_duration", "wait_duration", "blocked_duration", "time_running", "?column?"}
+	textColumns  = []string{"query", "info", "q", "statement", "sql", "current_query", "left", "substr", "substring", "blocked_statement"}
+)
+
+// isHeading says whether names are columns of one of these tables.
+func (p *parser) isHeading(names []string) bool {
+	has := make(map[string]bool)
+	for _, n := range names {
+		has[strings.ToLower(n)] = true
+	}
+	switch {
+	case has["query"] && has["calls"] && (has["total_time"] || has["mean_time"] || has["total_exec_time"] || has["mean_exec_time"]):
+		p.product, p.locks, p.totals = "PostgreSQL", false, true
+		return true
+	case has["locktype"] && has["mode"] && has["granted"] && has["pid"]:
+		p.product, p.locks, p.totals = "PostgreSQL", true, false
+		return true
+	case has["id"] && (has["command"] || has["..."] && has["info"]) && has["time"] && has["state"] && (has["info"] || has["host"]):
+		p.product, p.locks, p.totals = "MySQL", false, false
+		return true
+	case has["wait_event"] || has["wait_event_type"], has["state"] && has["pid"] && (has["query"] || has["query_start"]), has["waiting"] && (has["pid"] && has["query"] || has["state"] && has["query_start"]):
+		p.product, p.locks, p.totals = "PostgreSQL", false, false
+		return true
+	}
+	return false
+}
+
+// splitCells splits a row into its cells at bars, else at tabs, else at commas, and says whether
+// there were bars.
+func splitCells(text string) (cells []string, bars bool) {
+	trimmed := strings.TrimSpace(text)
+	if strings.Contains(trimmed, "|") {
+		cells = strings.Split(strings.Trim(trimmed, "|"), "|")
+		bars = true
+	} else if cells = strings.Split(trimmed, "\t"); len(cells) == 1 && strings.Contains(trimmed, ",") { // as a client of a database exports it
+		cells = strings.Split(trimmed, ",")
+	}
+	for i := range cells {
+		cells[i] = strings.Trim(strings.TrimSpace(cells[i]), `'"`)
+	}
+	return cells, bars
+}
+
+func (p *parser) parseLine(text string, line int64) {
+	trimmed := strings.TrimSpace(text)
+	if p.parseInnoDBLine(trimmed, line) {
+		return
+	}
+	switch {
+	case trimmed == "", strings.Trim(trimmed, "-+=") == "":
+		return
+	case strings.HasPrefix(trimmed, "-[ RECORD "), strings.HasPrefix(trimmed, "****") && strings.HasSuffix(trimmed, "****"):
+		p.endRecord()
+		p.cells, p.at = make(map[string]string), line
+		return
+	}
+	if p.cells != nil { // "wait_event | tuple", "State: updating"
+		key, value, ok := strings.Cut(trimmed, "|")
+		if !ok {
+			key, value, ok = strings.Cut(trimmed, ":")
+		}
+		if key = strings.ToLower(strings.TrimSpace(key)); ok && len(p.cells) < mostColumns && len(key) < 64 {
+			p.cells[key] = strings.TrimSpace(value)
+		}
+		return
+	}
+	if p.isScreen(trimmed) || p.screen && p.screenRow(trimmed, line) {
+		return
+	}
+	cells, bars := splitCells(text)
+	switch {
+	case len(cells) < 3 || len(cells) > mostColumns:
+		return
+	case p.isHeading(cells):
+		p.columns, p.bars = make([]string, len(cells)), bars
+		for i, c := range cells {
+			p.columns[i] = strings.ToLower(c)
+		}
+	case p.columns == nil && bars && isBareProcess(cells):
+		p.product, p.columns, p.bars = "MySQL", processColumns, true
+		p.addRow(rowOf(p.columns, cells), line)
+	case p.columns == nil || bars != p.bars || len(cells) < len(p.columns):
+	default:
+		p.addRow(rowOf(p.columns, cells), line)
+	}
+}
+
+// processColumns are those of SHOW PROCESSLIST that all versions have.
+var processColumns = []string{"id", "user", "host", "db", "command", "time", "state", "info"}
+
+// isBareProcess says whether cells are of a process in a list whose heading is gone: a number, three names, a command, how long it has lasted, a state and the statement.
+func isBareProcess(cells []string) bool {
+	if len(cells) < len(processColumns) || !isDigits(cells[0]) || !isDigits(cells[5]) {
+		return false
+	}
+	switch cells[4] {
+	case "Query", "Sleep", "Execute", "Connect", "Daemon", "Binlog Dump", "Prepare", "Fetch", "Killed":
+		return true
+	}
+	return false
+}
+
+func hasBareProcess(head []byte) bool {
+	for l := range bytes.Lines(head) {
+		if cells, bars := splitCells(string(l[:min(len(l), mostLine)])); bars && isBareProcess(cells) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigits(s string) bool { return s != "" && len(s) < 16 && strings.Trim(s, "0123456789") == "" }
+
+func rowOf(columns, cells []string) map[string]string {
+	row := make(map[string]string, len(cells))
+	for i, name := range columns {
+		row[name] = cells[i]
+	}
+	return row
+}
+
+// endRecord ends an expanded row.
+func (p *parser) endRecord() {
+	row := p.cells
+	p.cells = nil
+	if len(row) < 3 {
+		return
+	}
+	names := make([]string, 0, len(row))
+	for n := range row {
+		names = append(names, n)
+	}
+	if p.isHeading(names) {
+		p.addRow(row, p.at)
+	}
+}
+
+func firstCell(row map[string]string, names []string) string {
+	for _, n := range names {
+		if v := row[n]; v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (p *parser) addRow(row map[string]string, line int64) {
+	if len(p.rows) == mostRows {
+		p.dropped++
+		return
+	}
+	if p.locks {
+		p.addLock(row, line)
+		return
+	}
+	if p.totals {
+		p.addStatement(row, line)
+		return
+	}
+	s := session{state: firstCell(row, stateColumns), statement: firstCell(row, textColumns), took: -1, line: line}
+	if p.product == "MySQL" {
+		if c := row["command"]; c == "Sleep" || c == "Daemon" || c == "Binlog Dump" || c == "Connect" {
+			s.state = c
+		}
+		lower := strings.ToLower(s.state)
+		s.locked = strings.Contains(lower, "lock") && !strings.Contains(lower, "unlock") && !strings.Contains(lower, "closing")
+	} else {
+		s.waits = row["wait_event_type"]
+		s.locked = strings.EqualFold(s.waits, "Lock") || row["wait_event_type"] == "" && lockEvents[row["wait_event"]] || row["waiting"] == "t"
+		if e := row["wait_event"]; e != "" {
+			s.waits = strings.Trim(s.waits+" "+e, " ")
+		}
+	}
+	for _, n := range timeColumns {
+		if v, ok := parseSeconds(row[n]); ok {
+			s.took = max(s.took, v)
+		}
+	}
+	s.since = parseInstant(row["query_start"])
+	p.rows = append(p.rows, s)
+}
+
+// parseInstant reads a time as clients of PostgreSQL print it; the result is zero if it is none.
+func parseInstant(s string) time.Time {
+	for _, layout := range []string{"2006-01-02 15:04:05.999999-07", "2006-01-02 15:04:05.999999 -0700", "2006-01-02 15:04:05.999999-07:00", "2006-01-02 15:04:05.999999"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// parseSeconds reads "41", "00:03:11.2", "1 day 02:00:00" and "-00:00:01".
+func parseSeconds(s string) (float64, bool) {
+	if s == "" || len(s) > 40 {
+		return 0, false
+	}
+	if v, err := strconv.ParseFloat(s, 64); err == nil {
+		return v, v >= 0 && v < 1e9
+	}
+	total := 0.
+	if days, rest, ok := strings.Cut(s, " day"); ok {
+		v, err := strconv.ParseFloat(days, 64)
+		if err != nil || v < 0 || v > 1e5 {
+			return 0, false
+		}
+		total = v * 86400
+		s = strings.TrimLeft(strings.TrimPrefix(rest, "s"), " ")
+		if s == "" {
+			return total, true
+		}
+	}
+	part := strings.Split(s, ":")
+	if len(part) != 3 {
+		return 0, false
+	}
+	for i, unit := range []float64{3600, 60, 1} {
+		v, err := strconv.ParseFloat(part[i], 64)
+		if err != nil || v < 0 || v > 1e6 {
+			return 0, false
+		}
+		total += v * unit
+	}
+	return total, true
+}
