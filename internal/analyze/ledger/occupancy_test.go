@@ -292,3 +292,22 @@ func TestBlockedAlone(t *testing.T) {
 		})
 	}
 }
+
+// A call that others wait for is held under a lock where more threads were seen at the lock than in calls; where threads make calls
+// side by side, or wait for a result, it is not.
+func TestLockOverCall(t *testing.T) {
+	met := func(parts ...share) *occupancy { return &occupancy{met: [2][]share{nil, parts}} }
+	for name, of := range map[string]struct {
+		o    *occupancy
+		want bool
+	}{
+		"one calls, two wait for its lock": {met(share{mechanism: Dependency, part: .2}, share{mechanism: Lock, part: .4}), true},
+		"most call, few wait for a lock":   {met(share{mechanism: Dependency, part: .6}, share{mechanism: Lock, part: .1}), false},
+		"others wait for the result":       {met(share{mechanism: Dependency, part: .2}, share{mechanism: TaskWait, part: .6}), false},
+		"no looks":                         {nil, false},
+	} {
+		if got := of.o.hasLockOverCall(); got != of.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
