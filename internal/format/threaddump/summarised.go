@@ -110,8 +110,8 @@ const debuggedMonitor = "Object monitor for !j9object "
 
 // debugged is the monitor of the list that is being read.
 type debugged struct {
-	object, owner string
-	blocking      bool // its waiters follow
+	object   string
+	blocking bool // its waiters follow
 }
 
 // readDebugged reads a line of that list; false of others.
@@ -127,15 +127,24 @@ func (p *parser) readDebugged(text []byte, line int64) bool {
 	_, name, ok := bytes.Cut(text, []byte{'"'})
 	name, _, ok2 := bytes.Cut(name, []byte{'"'})
 	switch {
-	case bytes.HasPrefix(text, []byte("Owner:")) && ok && ok2:
-		p.monitor.owner = string(name)
 	case bytes.HasPrefix(text, []byte("Blocking (")):
 		p.monitor.blocking = true
 	case bytes.HasPrefix(text, []byte("Waiting (")):
 		p.monitor.blocking = false
 	case bytes.HasPrefix(text, []byte("!j9vmthread ")) && ok && ok2:
-		if p.monitor.blocking && p.monitor.owner != "" && len(p.dump) < maxSentences {
-			p.sentence([]byte(string(name)+isWaitingToLock+p.monitor.object+whichIsHeldBy+p.monitor.owner), line)
+		if len(name) == 0 || len(name) > maxName || len(p.dump) >= maxSentences {
+			break
+		}
+		if p.section == outside {
+			p.endDump()
+			p.dumps++
+			p.begun, p.section = line, afterwards
+		}
+		p.endThread()
+		w := p.named(string(name))
+		if p.monitor.blocking { // what its owner does is not told
+			p.dump[w].state = "BLOCKED"
+			p.dump[w].wait = lock{use: evidence.ToLock, object: p.monitor.object, class: "j9object"}
 		}
 	default:
 		return false

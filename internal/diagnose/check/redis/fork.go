@@ -38,7 +38,7 @@ and later; fewer writes during a save; vm.overcommit_memory=1 against failing fo
 do not avoid the fork.`,
 	Least: fmt.Sprintf("forks of 10 ms and more that stop the server for %v of the time, two of them or one of a second; two of %v and more for %v of the time; or clients that wait 10 ms and more for %v of the time, twice as often during a save; or %v of commands refused after a failed fork; by one INFO alone, a last fork of half a second; by its log alone, %.0f lines about failed forks within ten minutes",
 		often, longFork, rarely, often, often, toldFailed.Value),
-	Thresholds: []check.Threshold{aside, elsewhereFor, few, forAll, longFork, longLast, ofThread, often, rare, rarely, toldFailed},
+	Thresholds: []check.Threshold{aside, elsewhereFor, few, forAll, longFork, longLast, longStop, ofThread, often, rare, rarely, toldFailed},
 
 	Needs:   "INFO twice, with a fork in between: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -54,11 +54,11 @@ var (
 		Why: "one command in a thousand meets it", Source: "arithmetic: the p99.9"}
 )
 
-var longStop = check.Threshold{Name: "length of one long sync or command alone", Value: 1e9, Unit: "ns",
+var longStop = check.Threshold{Name: "length of one fork alone", Value: 1e9, Unit: "ns",
 	Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 
 // longLast is less than longStop: a fork copies the page table, so that each of the next takes as long.
-var longLast = check.Threshold{Name: "length of one fork alone", Value: 500e6, Unit: "ns",
+var longLast = check.Threshold{Name: "length of the last fork, which INFO tells alone", Value: 500e6, Unit: "ns",
 	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic: half of it is 250 ms"}
 
 // toldFailed is how many lines about forks that failed say that Redis cannot save: it tries again after five seconds, and refuses writes until a
@@ -132,7 +132,7 @@ func judgeFork(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.productTitle(), units.Percent(late), units.Percent(otherwise))
 		return v
 	}
-	if most, from := s.longestEvent("fork"); most >= longLast.Value {
+	if most, from := s.longestEvent("fork"); most >= longStop.Value {
 		return oneFork(c, s, most, from)
 	}
 	if f.Last.Number >= longLast.Value && s.Single {

@@ -126,7 +126,7 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		}
 		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
 		soon := f.Number >= twiceReached.Value && f.From > 0 && float64(f.Until-f.From) <= again.Value
-		moment := isOfOneMoment(c, f)
+		moment := len(all) == 0 && isOfOneMoment(c, f)
 		if !full && !soon && f.Number < oftenReached.Value && !hadNoneIdle(c, f) && !moment {
 			continue
 		}
