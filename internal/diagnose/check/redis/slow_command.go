@@ -196,10 +196,10 @@ func judgeSlow(c *check.Case) check.Verdict {
 	return v
 }
 
-// judgeToldScripts judges by the log of a server, which tells of a script that ran for longer than lua-time-limit (5 s, unless it is set).
+// judgeToldScripts judges by the log of a server, which reports a script that ran for longer than lua-time-limit (5 s, unless it is set).
 func (s *server) judgeToldScripts(c *check.Case, n int) check.Verdict {
 	v := check.Verdict{Rule: check.StandsAlone, Weight: often.Value, Spends: "in long scripts",
-		Title:   fmt.Sprintf("A script delayed all clients of %s for seconds: its log tells of %s in execution.", s.productTitle(), units.Plural(n, "slow script")),
+		Title:   fmt.Sprintf("A script delayed all clients of %s for seconds: its log reports %s in execution.", s.productTitle(), units.Plural(n, "slow script")),
 		Summary: fmt.Sprintf("%s, by the log", units.Plural(n, "slow script"))}
 	v.Evidence = []check.Evidence{c.Figure("redis.slow_script_lines", "log lines: slow script detected", float64(n), "count", s.toldAt(evidence.RedisSlowScript))}
 	v.Fix = []check.Fix{s.commandAdvice("EVAL"), {Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"}}
