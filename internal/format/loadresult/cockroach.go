@@ -1,6 +1,7 @@
 package loadresult
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -37,15 +38,15 @@ func cockroachText(r *run, line string) bool {
 	var v [8]float64
 	for i := range v {
 		n, err := strconv.ParseFloat(f[i+1], 64)
-		if err != nil || !(n >= 0 && n < 1e15) {
+		if err != nil || !(n >= 0 && n < 1e12) {
 			return false
 		}
 		v[i] = n
 	}
 	r.Duration, r.Errors, r.Completed, r.Rate = d, int64(v[0]), int64(v[1]), v[2]
-	r.Mean, r.Max, r.ended = int64(v[3]*1e6), int64(v[7]*1e6), true
+	r.Mean, r.Max, r.ended = int64(math.Round(v[3]*1e6)), int64(math.Round(v[7]*1e6)), true
 	for i, q := range []float64{.5, .95, .99} {
-		r.addQuantile(q, int64(v[4+i]*1e6))
+		r.addQuantile(q, int64(math.Round(v[4+i]*1e6)))
 	}
 	return true
 }
