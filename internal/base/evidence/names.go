@@ -195,6 +195,7 @@ const (
 	FactWorkersSetting  = "workers.setting"            // likewise; behind the link what sets it, and where
 	FactWorkersReached  = "workers.reached"            // times it was found to have as many
 	FactWorkersNoneIdle = "workers.none-idle"          // times that none of a pool's workers was idle; Value is the pool
+	FactWorkersLogSpan  = "workers.log-span"           // ns from the first to the last line of the log that tells of them; 0 where it is one moment
 	FactQuotaPeriods    = "cgroup.cpu.periods.total"   // periods of a CPU quota since its group was created, where its counters were read once
 	FactQuotaThrottled  = "cgroup.cpu.throttled.total" // of these, in which it was stopped
 	FactPoolTimedOut    = "pool.timed_out"             // requests that waited for a place of a pool in vain, of any kind of pool

@@ -4,6 +4,7 @@
 //	End of full blocking garbage collection at 06/06/2025 10:03:05. GC: #210548. Took: 15,727ms                       KurrentDB
 //	As of "…", the heartbeat has been running for "00:00:01.3" which is longer than "00:00:01". This could be caused
 //	by thread pool starvation.                                                                                        Kestrel, 5.0 on
+//	Heartbeat took longer than "00:00:01" at "01/24/2018 14:22:35 +00:00".                                            Kestrel, up to 3.1
 //	.NET Runtime Platform stalled for 00:00:13.1400000 - possibly GC? We are now using total of 812MB memory.         Orleans, 3 on
 //
 // Sources: src/KurrentDB.Core/Metrics of https://github.com/kurrent-io/KurrentDB (24.10 on), Heartbeat.cs of
@@ -45,6 +46,7 @@ var kinds = []kind{
 	{"full", "full collections that block", []byte("End of full blocking garbage collection at "), "Took: ", true},
 	{"suspension", "suspensions for GC", []byte("ong Execution Engine Suspension. Reason: GarbageCollection."), "Took: ", false},
 	{"heartbeat", "late heartbeats of Kestrel", []byte("the heartbeat has been running for \""), "", false},
+	{"heartbeat", "late heartbeats of Kestrel", []byte("eartbeat took longer than \""), "", false}, // up to 3.1: the limit alone
 	{"stall", "times that the runtime stood still", []byte(".NET Runtime Platform stalled for "), "", false},
 }
 
@@ -156,6 +158,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		k := &kinds[i]
 		x := all[k.id]
 		if x == nil {
+			continue
+		}
+		if i > 0 && kinds[i-1].id == k.id { // another wording of it
 			continue
 		}
 		t.Rows = append(t.Rows, []string{k.title, strconv.FormatInt(x.n, 10), strconv.FormatFloat(x.most/1e9, 'g', 4, 64)})

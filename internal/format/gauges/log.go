@@ -345,6 +345,12 @@ func oldPoolName(words string) string {
 
 // parseLineTime reads the time that a line of a log begins with.
 func parseLineTime(text string) (ns int64, zoned, ok bool) {
+	for _, level := range []string{"DEBUG", "INFO", "WARN", "ERROR", "TRACE"} { // Dropwizard and others write it first
+		if rest, ok := strings.CutPrefix(text, level); ok {
+			text = strings.TrimLeft(rest, ": ")
+			break
+		}
+	}
 	text = strings.TrimLeft(text, " [")
 	for _, n := range []int{35, 33, 31, 30, 29, 28, 27, 26, 25, 24, 23, 20, 19} {
 		if len(text) > n {

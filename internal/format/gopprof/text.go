@@ -53,6 +53,9 @@ func sectionHeader(line []byte) (header, bool) {
 		}
 		return header{kind: kindHeap, period: n / 2}, true
 	}
+	if marked := bytes.Trim(line, " *"); bytes.HasPrefix(marked, []byte("goroutine profile: total ")) {
+		line = marked // indented, or in bold letters
+	}
 	name, total, ok := bytes.Cut(line, []byte(" profile: total "))
 	if !ok || len(name) == 0 || len(name) > 200 || bytes.IndexByte(name, ' ') >= 0 {
 		return header{}, false

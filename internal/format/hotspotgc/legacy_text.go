@@ -244,6 +244,9 @@ func (l *legacy) scanWords(text []byte, i int) int {
 			return len(text)
 		case readOverhead:
 			l.o.countOverhead(s, l.number)
+			if n := overheadEnd(text[next:]); n > 0 {
+				return next + n
+			}
 		case readLate:
 			l.o.countLateThread(s, l.number)
 			return len(text)
@@ -269,6 +272,15 @@ func (l *legacy) scanWords(text []byte, i int) int {
 	for i++; i < len(text) && text[i] != ' ' && text[i] != '[' && text[i] != ']'; i++ {
 	}
 	return i
+}
+
+// overheadEnd returns where the time of the collection stands behind the words on the overhead limit, 0 if it does not: a tool joined the two lines.
+func overheadEnd(s []byte) int {
+	n := bytes.Index(s, []byte(", "))
+	if n < 0 || n+2 >= len(s) || s[n+2] < '0' || s[n+2] > '9' {
+		return 0
+	}
+	return n
 }
 
 // behindAges returns where the sizes of the collection stand behind the ages of its survivors, 0 if they do not: somebody joined the lines.

@@ -100,6 +100,7 @@ func (p *parser) emitSinceLast(x row) {
 		p.now += took
 	}
 	at := p.now - took
+	young, full, con = atLeastOne(young, youngTook), atLeastOne(full, fullTook), atLeastOne(con, conTook)
 	if full > 0 {
 		p.full, p.fullTook = p.full+full, p.fullTook+fullTook
 	}
@@ -114,6 +115,15 @@ func (p *parser) emitSinceLast(x row) {
 	}
 	p.emitPauses(at, full, fullTook, kind, name, x.line)
 	p.trigger = ""
+}
+
+// atLeastOne counts the collection that ran when the row before was printed: jstat counts a collection when it begins, and its time when it
+// ends.
+func atLeastOne(n, took float64) float64 {
+	if n == 0 && took > 0 {
+		return 1
+	}
+	return n
 }
 
 // reasons are the reasons in -gccause of a full collection, in HotSpot's words.

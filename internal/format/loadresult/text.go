@@ -32,6 +32,7 @@ var tools = []*tool{
 	{"Gatling", gatlingTextStarts, newGatlingText, gatlingText, gatlingTextWhole},
 	{"redis-benchmark", redisBenchmarkStarts, newRedisBenchmark, redisBenchmarkText, redisBenchmarkWhole},
 	{"Artillery", artilleryStarts, newArtillery, artilleryText, artilleryWhole},
+	{"cockroach workload", cockroachStarts, newCockroach, cockroachText, cockroachWhole},
 }
 
 func toolOf(line string, cur *reading) *tool {

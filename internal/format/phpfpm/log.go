@@ -143,18 +143,23 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	readings := make(map[string][]reading)
 	busy := make(map[string]*noneIdle)
 	kept := 0
+	var open begun
 	err := a.Lines(func(l format.Line) bool {
 		at, text, ok := logTime(l.Text)
 		if !ok {
-			return l.Number&0xfff != 0 || ctx.Err() == nil
-		}
-		lines++
-		if from == 0 || at < from {
-			from = at
-		}
-		until = max(until, at)
-		if _, rest, ok := bytes.Cut(text[:min(len(text), 4096)], []byte(": ")); ok {
-			text = withoutPlace(rest)
+			if at, text, ok = open.join(l.Text); !ok {
+				return l.Number&0xfff != 0 || ctx.Err() == nil
+			}
+		} else {
+			lines++
+			if from == 0 || at < from {
+				from = at
+			}
+			until = max(until, at)
+			if _, rest, ok := bytes.Cut(text[:min(len(text), 4096)], []byte(": ")); ok {
+				text = withoutPlace(rest)
+			}
+			open.begin(at, text)
 		}
 		name, text, ok := ofPool(text)
 		if !ok {
@@ -185,6 +190,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 				by[name+m.says] = x
 				order = append(order, x)
 			}
+			open = begun{}
 			x.n, x.last = x.n+1, max(x.last, at)
 			if _, rest, ok := bytes.Cut(text, []byte("max_children setting (")); ok {
 				digits, _, _ := bytes.Cut(rest, []byte(")"))
@@ -223,8 +229,35 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersNoneIdle, Value: name, Number: float64(x.n), From: x.first, Until: x.last, Origin: b.Origin(x.line)})
 	}
 	b.Table(table)
+	if len(order) > 0 {
+		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactWorkersLogSpan, Number: float64(until - from), Origin: b.Origin(order[0].line)})
+	}
 	emitReadings(b, subject, readings, by)
 	return nil
+}
+
+// begun is a message that a page or a tool may have broken at its width: its rest is in the next line.
+type begun struct {
+	at   int64
+	text []byte
+}
+
+// longestMessage bounds what is kept of one, bytes.
+const longestMessage = 1024
+
+func (m *begun) begin(at int64, text []byte) {
+	m.at, m.text = at, append(m.text[:0], bytes.TrimRight(text[:min(len(text), longestMessage)], "\r\n ")...)
+}
+
+// join returns the message with the next line, which has no time, behind it. It joins only once.
+func (m *begun) join(line []byte) (at int64, text []byte, ok bool) {
+	line = bytes.TrimSpace(line)
+	if len(m.text) == 0 || len(line) == 0 {
+		return 0, nil, false
+	}
+	at, text = m.at, append(append(m.text, ' '), line[:min(len(line), longestMessage)]...)
+	*m = begun{}
+	return at, text, true
 }
 
 // emitReadings writes the number of busy workers, and the pool's maximum.

@@ -73,6 +73,11 @@ type entry struct {
 // entryOf reads a line; it returns false for lines that are not a server's.
 func entryOf(s string) (e entry, ok bool) {
 	s = strings.TrimSpace(s)
+	if n := len(s); n > 2 && s[0] == '[' && s[n-1] == ']' { // somebody put each line in brackets
+		if e, ok := entryOf(s[1 : n-1]); ok {
+			return e, true
+		}
+	}
 	if strings.HasPrefix(s, "pid=") {
 		return parseFields(s)
 	}

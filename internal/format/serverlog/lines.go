@@ -106,6 +106,8 @@ var kinds = []kind{
 		"work held the event loop", heldAdvice},
 	{"seastar-loop", "Seastar", []byte("Reactor stalled for "), durationSpaced, heldLoop, "", "",
 		"work held the event loop", heldAdvice},
+	{"erlang-schedule", "Erlang", []byte("long_schedule warning: "), scheduleTook, heldLoop, "", "",
+		"a process kept its scheduler, or the host did not run it", "the other processes of this scheduler waited for it: top -H shows whether the CPUs were busy"},
 	{"rails-work", "Rails", []byte("ms (Views: "), railsWork, ownWork, "rendering views and running its own code", "",
 		"requests took a second and more, most of it rendering and other work of the application itself", "a profile shows which code: rack-mini-profiler, rbspy record --pid PID"},
 	{"rails-store", "the data base of Rails", []byte("ms (Views: "), railsStore, slowStore, "", "",
@@ -236,6 +238,14 @@ func durationSpaced(t *told, _, after string) bool {
 	v, rest, ok := strings.Cut(after, " ms")
 	t.took = parseWhole(v) * 1e6
 	return ok && t.took > 0 && strings.HasPrefix(rest, " on shard ")
+}
+
+// scheduleTook reads "pid = <0.1878.0>, info: [{timeout,1053}," behind the mark: the time is ms.
+func scheduleTook(t *told, _, after string) bool {
+	_, v, ok := strings.Cut(after, "{timeout,")
+	v, _, ok2 := strings.Cut(v, "}")
+	t.took = parseWhole(v) * 1e6
+	return ok && ok2 && t.took > 0
 }
 
 // longRequest (ns) is from when on a request is long: people lose their thought after a second (J. Nielsen, Usability Engineering, 1993, chapter 5).

@@ -14,6 +14,7 @@
 //	Executing <Task pending name='Task-7' coro=<serve() running at /srv/app.py:31> …> took 0.484 seconds           asyncio, debug mode
 //	Thread Thread[vert.x-eventloop-thread-2,5,main] has been blocked for 5103 ms, time limit is 2000               Vert.x, Quarkus
 //	Reactor stalled for 33 ms on shard 3.                                                                          Seastar
+//	[SYSMON] long_schedule warning: pid = <0.1878.0>, info: [{timeout,1053},                                       Erlang
 //	Completed 200 OK in 12626ms (Views: 11741.3ms | ActiveRecord: 74.5ms)                                          Rails
 //	24 ops are blocked > 32.768 sec on osd.15                                                                      Ceph
 //	Health check update: 3 slow ops, oldest one blocked for 65 sec, daemons [osd.12,osd.22] have slow ops.         Ceph

@@ -63,9 +63,10 @@ type parser struct {
 	circle    []string
 	told      [][]string // circles the JVM found in this dump
 	found     [][]string // circles reported so far, in all dumps
-	listed    bool       // the circle has been printed, its stacks follow
-	stacks    bool       // these stacks are all that was copied
-	deadlocks int64      // that the JVM found
+	monitor   debugged
+	listed    bool  // the circle has been printed, its stacks follow
+	stacks    bool  // these stacks are all that was copied
+	deadlocks int64 // that the JVM found
 
 	dumps, threads, more, deep int64
 	odd, oddLine               int64
@@ -96,6 +97,7 @@ func (p *parser) parseLine(l format.Line) {
 	case isHeader(trimmed):
 		p.parseHeader(trimmed, l)
 	case bytes.Contains(trimmed, []byte(isWaitingToLock)) && len(p.dump) < maxSentences && p.sentence(trimmed, l.Number):
+	case p.readDebugged(trimmed, l.Number):
 	case p.toFile(text):
 	case p.section == outside && isDeadlock(trimmed): // only this part was copied
 		p.beginDump(l, nil)

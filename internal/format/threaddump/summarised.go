@@ -99,3 +99,55 @@ func (p *parser) named(name string) int {
 	p.endThread()
 	return len(p.dump) - 1
 }
+
+// The debugger of OpenJ9 (jdmpview, !monitors) lists monitors with their owner and with who waits for them:
+//
+//	Object monitor for !j9object 0xdf85930
+//		Owner:	!j9vmthread 0x1a52a00	"Thread-9771"
+//		Blocking (Enter Waiter):
+//			!j9vmthread 0x1a5a600	"Thread-9795"
+const debuggedMonitor = "Object monitor for !j9object "
+
+// debugged is the monitor of the list that is being read.
+type debugged struct {
+	object   string
+	blocking bool // its waiters follow
+}
+
+// readDebugged reads a line of that list; false of others.
+func (p *parser) readDebugged(text []byte, line int64) bool {
+	if rest, ok := bytes.CutPrefix(text, []byte(debuggedMonitor)); ok {
+		address, _, _ := bytes.Cut(rest[:min(len(rest), maxName)], []byte("\t"))
+		p.monitor = debugged{object: "j9object@" + string(bytes.TrimSpace(address))}
+		return true
+	}
+	if p.monitor.object == "" {
+		return false
+	}
+	_, name, ok := bytes.Cut(text, []byte{'"'})
+	name, _, ok2 := bytes.Cut(name, []byte{'"'})
+	switch {
+	case bytes.HasPrefix(text, []byte("Blocking (")):
+		p.monitor.blocking = true
+	case bytes.HasPrefix(text, []byte("Waiting (")):
+		p.monitor.blocking = false
+	case bytes.HasPrefix(text, []byte("!j9vmthread ")) && ok && ok2:
+		if len(name) == 0 || len(name) > maxName || len(p.dump) >= maxSentences {
+			break
+		}
+		if p.section == outside {
+			p.endDump()
+			p.dumps++
+			p.begun, p.section = line, afterwards
+		}
+		p.endThread()
+		w := p.named(string(name))
+		if p.monitor.blocking { // what its owner does is not told
+			p.dump[w].state = "BLOCKED"
+			p.dump[w].wait = lock{use: evidence.ToLock, object: p.monitor.object, class: "j9object"}
+		}
+	default:
+		return false
+	}
+	return true
+}

@@ -63,7 +63,7 @@ func matchHead(head []byte) format.Confidence {
 	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
-	var titled, inside, circle, stacks bool
+	var titled, inside, circle, stacks, listed, numbered bool
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, " \t\r\n")
 		switch {
@@ -77,6 +77,14 @@ func matchHead(head []byte) format.Confidence {
 			return format.Sure
 		case bytes.Contains(l, title):
 			titled = true
+		case isVirtual(l):
+			numbered = true
+		case numbered && bytes.HasPrefix(bytes.TrimLeft(l, " \t"), []byte("java.base/java.lang.VirtualThread.")):
+			return format.Sure
+		case bytes.HasPrefix(bytes.TrimLeft(l, " \t"), []byte(debuggedMonitor)):
+			listed = true
+		case listed && bytes.HasPrefix(bytes.TrimLeft(l, " \t"), []byte("!j9vmthread ")):
+			return format.Sure
 		case bytes.Contains(l, []byte(isWaitingToLock)):
 			if _, _, _, ok := parseSentence(bytes.TrimLeft(l, " \t")); ok {
 				return format.Sure

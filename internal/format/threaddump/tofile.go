@@ -25,6 +25,12 @@ func isToFile(head []byte) bool {
 	return ok && thread && parseNumber(string(bytes.TrimSpace(lines[0]))) > 0
 }
 
+// isVirtual says whether a line begins a virtual thread of such a file: parts of it are copied alone.
+func isVirtual(l []byte) bool {
+	h, ok := parseNumbered(l)
+	return ok && h.virtual
+}
+
 func parseUTC(s string) (int64, bool) {
 	if len(s) < len("2026-11-21T13:40:13Z") || s[len(s)-1] != 'Z' {
 		return 0, false
@@ -72,15 +78,13 @@ func (p *parser) toFile(text []byte) bool {
 			p.about.PID = int(parseNumber(string(text)))
 		case p.at != 0 && p.about.Version == "" && p.line <= 4:
 			p.about.Version = java.Version(string(bytes.TrimSpace(text)))
-		case p.at != 0:
+		default:
 			h, ok := parseNumbered(text)
-			if !ok {
+			if !ok || p.at == 0 && !h.virtual { // a part alone, which somebody copied, has no time
 				return false
 			}
-			p.section, p.dumps, p.begun, p.zoned = toFile, 1, p.line, true
+			p.section, p.dumps, p.begun, p.zoned = toFile, 1, p.line, p.at != 0
 			p.startThread(h)
-		default:
-			return false
 		}
 		return true
 	}

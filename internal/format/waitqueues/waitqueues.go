@@ -11,6 +11,11 @@
 //	insert query … qrw arw net_in net_out conn                     mongostat 2 to 100
 //	    12    31 … 0|0 1|0  1.40k   69.0k   31
 //
+//	Active connections: 291                                        nginx: stub_status
+//	server accepts handled requests
+//	 16630948 16630948 31070465
+//	Reading: 6 Writing: 179 Waiting: 106
+//
 // https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-cat-thread-pool, StatusLogger.java and TpStatsPrinter.java of Cassandra,
 // https://www.mongodb.com/docs/database-tools/mongostat/. What was rejected or dropped is counted since the server's start, what waits is of one moment.
 package waitqueues
@@ -31,7 +36,7 @@ import (
 // Format reads such tables.
 var Format = format.Format{
 	Name:  "wait-queues",
-	About: "what waits in a server's queues: _cat/thread_pool of Elasticsearch, nodetool tpstats and StatusLogger of Cassandra, mongostat",
+	About: "what waits in a server's queues: _cat/thread_pool of Elasticsearch, nodetool tpstats and StatusLogger of Cassandra, mongostat, nginx's stub_status",
 	Match: func(head []byte) format.Confidence {
 		p := parser{}
 		for l := range bytes.Lines(head) {
@@ -76,12 +81,15 @@ type parser struct {
 	all     []*pool
 	dropped int64 // messages of Cassandra
 	partial bool  // rows of messages follow
+
+	unhandled int64 // connections that nginx dropped
 }
 
 const (
 	elasticsearch = "Elasticsearch"
 	cassandra     = "Cassandra"
 	mongo         = "MongoDB"
+	nginx         = "nginx"
 )
 
 func (p *parser) parseLine(text string, line int64) {
@@ -106,6 +114,9 @@ func (p *parser) parseLine(text string, line int64) {
 	case slices.Contains(f, "arw") && slices.Contains(f, "qrw") || slices.Contains(f, "ar|aw") && slices.Contains(f, "qr|qw"):
 		p.layout = mongo
 		return
+	case slices.Equal(f, []string{"server", "accepts", "handled", "requests"}):
+		p.layout = nginx
+		return
 	}
 	switch p.layout {
 	case elasticsearch:
@@ -114,6 +125,19 @@ func (p *parser) parseLine(text string, line int64) {
 		p.parseCassandra(f, line)
 	case mongo:
 		p.parseMongo(f, line)
+	case nginx:
+		p.parseNginx(f, line)
+	}
+}
+
+// parseNginx reads nginx's status: connections since its start, then those at work. Those that wait are idle: their clients keep them open. What was
+// accepted and not handled was dropped, as all worker_connections were in use.
+func (p *parser) parseNginx(f []string, line int64) {
+	switch {
+	case len(f) == 3 && isWhole(f[0]) && isWhole(f[1]) && isWhole(f[2]):
+		p.unhandled = max(0, wholeOf(f[0])-wholeOf(f[1]))
+	case len(f) == 6 && f[0] == "Reading:" && f[2] == "Writing:" && isWhole(f[1]) && isWhole(f[3]):
+		p.addPool(nginx, "connections", wholeOf(f[1])+wholeOf(f[3]), 0, p.unhandled, line)
 	}
 }
 
@@ -243,7 +267,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
-	for _, server := range []string{elasticsearch, cassandra, mongo} {
+	for _, server := range []string{elasticsearch, cassandra, mongo, nginx} {
 		p.emitPools(b, server)
 	}
 	return nil

@@ -142,7 +142,11 @@ func (s *starving) isExhausted() bool {
 	if p.CPU > idleEnough.Value {
 		return false
 	}
-	return p.Short(max(1, p.Cores)) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= check.Material.Value
+	items := max(1, p.Cores)
+	if p.Cores == 0 && p.Worst == nil { // the pool has at least a thread for each CPU
+		items = manyQueued.Value
+	}
+	return p.Short(items) || s.c.Slow() && s.c.Share(ledger.PoolThread) >= check.Material.Value
 }
 
 // grewUnseen says whether the pool got most of its threads after the last stack samples, in which

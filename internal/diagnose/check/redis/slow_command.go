@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -139,6 +140,9 @@ func judgeSlow(c *check.Case) check.Verdict {
 			s.supportEvents(c, &v, &events[0])
 			return v
 		}
+		if n := s.countLines(evidence.RedisSlowScript); n > 0 {
+			return s.judgeToldScripts(c, n)
+		}
 		return notTold("")
 	case len(much) == 0 && len(little) > 0:
 		v.Summary = fmt.Sprintf("%s took up to %s, but it is a simple command: the host did not run its thread, or it moved many bytes", little[0].What, units.Time(little[0].Longest))
@@ -189,6 +193,17 @@ func judgeSlow(c *check.Case) check.Verdict {
 		}
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: "run full scans on a replica, or let a job store the result in advance"})
+	return v
+}
+
+// judgeToldScripts judges by the log of a server, which reports a script that ran for longer than lua-time-limit (5 s, unless it is set).
+func (s *server) judgeToldScripts(c *check.Case, n int) check.Verdict {
+	v := check.Verdict{Rule: check.StandsAlone, Weight: often.Value, Spends: "in long scripts",
+		Title:   fmt.Sprintf("A script delayed all clients of %s for seconds: its log reports %s in execution.", s.productTitle(), units.Plural(n, "slow script")),
+		Summary: fmt.Sprintf("%s, by the log", units.Plural(n, "slow script"))}
+	v.Evidence = []check.Evidence{c.Figure("redis.slow_script_lines", "log lines: slow script detected", float64(n), "count", s.toldAt(evidence.RedisSlowScript))}
+	v.Fix = []check.Fix{s.commandAdvice("EVAL"), {Text: "find which one: the slow log names it", Code: "SLOWLOG GET 128"}}
+	v.Needs = []check.Need{asked}
 	return v
 }
 

@@ -92,6 +92,13 @@ func hadNoneIdle(c *check.Case, reached evidence.Fact) bool {
 	return false
 }
 
+// isOfOneMoment says whether the whole log is of the moment at which a pool had as many workers as it may: somebody picked it out. In a
+// log that goes on for longer, once is one burst.
+func isOfOneMoment(c *check.Case, reached evidence.Fact) bool {
+	span, ok := c.Fact(evidence.FactWorkersLogSpan)
+	return ok && span.Number <= atOnce.Value && reached.From > 0
+}
+
 // judgeReached judges a pool of workers without requests, by how often it had as many workers as
 // it may: further requests then wait in the backlog of its socket. False where no pool had.
 func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
@@ -119,13 +126,17 @@ func judgeReached(c *check.Case, all []gauged) (v check.Verdict, ok bool) {
 		}
 		v.Needs = []check.Need{{What: "PHP-FPM's status page while it is slow (pm.status_path), whose listen queue tells how many requests wait, or an access log with durations from the same time"}}
 		soon := f.Number >= twiceReached.Value && f.From > 0 && float64(f.Until-f.From) <= again.Value
-		if !full && !soon && f.Number < oftenReached.Value && !hadNoneIdle(c, f) {
+		moment := len(all) == 0 && isOfOneMoment(c, f)
+		if !full && !soon && f.Number < oftenReached.Value && !hadNoneIdle(c, f) && !moment {
 			continue
 		}
 		v.Rule, v.Weight, v.Summary = check.StandsAlone, 1, fmt.Sprintf("pool %s had all its workers %s: requests then wait in the backlog of its socket", w.pool, units.Times(int64(f.Number)))
 		v.Title = fmt.Sprintf("All workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.pool)
 		if w.most > 0 {
 			v.Title = fmt.Sprintf("All %.0f workers of the PHP-FPM pool %s are busy at times: further requests wait.", w.most, w.pool)
+		}
+		if moment && w.most > 0 && f.Number < twiceReached.Value {
+			v.Title = fmt.Sprintf("All %.0f workers of the PHP-FPM pool %s were probably busy at the moment of this log: further requests then wait.", w.most, w.pool)
 		}
 		v.Fix = append(v.Fix, check.Fix{Text: "raise pm.max_children, if CPUs and memory allow (needed = requests per second × seconds per request), or make requests use less of a worker's time", Code: name})
 	}
