@@ -9,7 +9,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
@@ -20,9 +19,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/google/pprof/profile"
 
 	"github.com/unstall/unstall/dev/bench/table"
 )
@@ -90,11 +91,11 @@ func measurePages(ctx context.Context, tool, chromium string, rounds int, files 
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
-	folded, page := filepath.Join(dir, "stacks.folded"), filepath.Join(dir, "flame.html")
-	if err := writeStacks(folded); err != nil {
+	cpu, page := filepath.Join(dir, "cpu.pb.gz"), filepath.Join(dir, "flame.html")
+	if err := writeProfile(cpu); err != nil {
 		return err
 	}
-	if err := writePage(ctx, tool, folded, page); err != nil {
+	if err := writePage(ctx, tool, cpu, page); err != nil {
 		return err
 	}
 	if err := measureOpening(ctx, page, "flame graph of 100,000 samples", rounds); err != nil {
@@ -141,7 +142,7 @@ func openPage(ctx context.Context, page string) (float64, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[float64](`window.unstall.ready.then(r => r.total)`, chromedp.EvalAwaitPromise))
 }
 
-// zoomed zooms the largest flame graph of a page into another frame in each animation frame, and out again, for two seconds. It
+// zoomed zooms the flame graph of a page into another frame in each animation frame, and out again, for two seconds. It
 // returns how many animation frames there were a second.
 const zoomed = `(async () => {
 	const f = window.unstall.reports[0].flames, frame = () => new Promise(requestAnimationFrame);
@@ -178,24 +179,41 @@ func measureZoom(ctx context.Context, page string, rounds int) error {
 	return nil
 }
 
-// writeStacks writes 100,000 samples as folded stacks: a tree of calls whose branches get rarer with its depth, as those of a
-// program of many routes.
-func writeStacks(name string) error {
+// writeProfile writes a CPU profile of 100,000 samples, each a stack of its own: a tree of calls in which the first callee of each
+// function is the most frequent one, as in a program of many routes.
+func writeProfile(name string) error {
+	const every = int64(10 * time.Millisecond)
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: every,
+		TimeNanos: time.Now().UnixNano(), DurationNanos: samples * every / 4,
+	}
+	known := make(map[string]*profile.Location)
+	locate := func(function string) *profile.Location {
+		l := known[function]
+		if l == nil {
+			id := uint64(len(known) + 1)
+			f := &profile.Function{ID: id, Name: function, SystemName: function}
+			l = &profile.Location{ID: id, Line: []profile.Line{{Function: f, Line: 1}}}
+			p.Function, p.Location, known[function] = append(p.Function, f), append(p.Location, l), l
+		}
+		return l
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range samples {
+		stack := []*profile.Location{locate("main.main"), locate("net/http.(*Server).Serve"), locate("net/http.(*conn).serve")}
+		for at, deep := 0, 10+r.IntN(50); len(stack) < deep; {
+			at = (at*7 + int(r.ExpFloat64()*1.5)) % 10_000
+			stack = append(stack, locate(fmt.Sprintf("example.com/shop/part%d.(*Handler).step%d", at%40, at)))
+		}
+		slices.Reverse(stack) // the innermost first
+		p.Sample = append(p.Sample, &profile.Sample{Location: stack, Value: []int64{1, every}})
+	}
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(f)
-	r := rand.New(rand.NewPCG(1, 2))
-	for range samples {
-		stack := []string{"main.main", "net/http.(*Server).Serve", "net/http.(*conn).serve"}
-		for at, deep := 0, 10+r.IntN(50); len(stack) < deep; {
-			at = (at*7 + int(r.ExpFloat64()*1.5)) % 10_000 // the first callee is the most frequent one
-			stack = append(stack, fmt.Sprintf("example.com/shop/part%d.(*Handler).step%d", at%40, at))
-		}
-		fmt.Fprintf(w, "%s 1\n", strings.Join(stack, ";"))
-	}
-	if err := w.Flush(); err != nil {
+	if err := p.Write(f); err != nil {
 		return err
 	}
 	return f.Close()
