@@ -32,7 +32,7 @@ func TestProblemMatcher(t *testing.T) {
 	if err := json.Unmarshal(text, &sample); err != nil || len(sample.Tasks) != 2 || len(sample.Inputs) != 1 {
 		t.Fatalf("%v: %+v", err, sample)
 	}
-	evidence, err := filepath.Abs("../../internal/diagnose/check/testdata/go.gc-rate/sick/gctrace.log")
+	evidence, err := filepath.Abs("../../internal/diagnose/check/testdata/jvm.g1-evacuation-failure/sick/gc.log.gz")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestProblemMatcher(t *testing.T) {
 			}
 			rest = rest[1:]
 		}
-		if found["code"] != "go.gc-rate" || found["message"] == "" || found["file"] != "unstall-report.md" {
+		if found["code"] != "jvm.g1-evacuation-failure" || found["message"] == "" || found["file"] != "unstall-report.md" {
 			t.Errorf("%s: %q of\n%s", task.Label, found, said)
 		}
 	}
