@@ -222,15 +222,15 @@ func TestContrastSees(t *testing.T) {
 func TestPrint(t *testing.T) {
 	b := startBrowser(t)
 	sick := save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")})
-	for _, dark := range []bool{false, true} {
-		b.print(t, sick, look{width: 1280, height: 800, dark: dark})
+	for name, l := range map[string]look{"light": wide, "dark": {width: 1280, height: 800, dark: true}} {
+		t.Run(name, func(t *testing.T) { b.print(t, sick, l) })
 	}
 	gallery, err := filepath.Glob("../../../docs/gallery/*.html")
 	if err != nil || len(gallery) < 5 {
 		t.Fatalf("%d pages in the gallery, %v", len(gallery), err)
 	}
 	for _, file := range gallery {
-		b.print(t, file, wide)
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".html"), func(t *testing.T) { b.print(t, file, wide) })
 	}
 }
 
