@@ -18,6 +18,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present"
+	"github.com/unstall/unstall/internal/present/sentence"
 )
 
 type compareCommand struct {
@@ -146,7 +147,10 @@ func canCompare(f present.Form) bool { return f.Compare != nil }
 
 // writeComparison writes a comparison and sets the exit code.
 func (s *session) writeComparison(c *compareCommand, form present.Form, result *compare.Comparison, inputs []string) {
-	s.writeOutput(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) })
+	if s.writeOutput(c.Output, inputs, func(w io.Writer) error { return form.Compare(w, result) }) && c.Output != "" && c.Output != "-" {
+		fmt.Fprintln(s.out, sentence.Compared(result))
+		s.printWrote(c.Output)
+	}
 	switch {
 	case result.Refused(), len(result.Metrics) == 0:
 		s.code = max(s.code, unreadable)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -102,7 +103,28 @@ func usageError(err error) error {
 			text += fmt.Sprintf(", did you mean %q?", near)
 		}
 	}
+	if name, unknown := strings.CutPrefix(text, "unknown flag --"); unknown {
+		name, _, _ = strings.Cut(name, ",")
+		if of := commandsWithFlag(name); len(of) > 0 {
+			text = "unknown flag --" + name + ": it is a flag of " + strings.Join(of, ", ")
+		}
+	}
 	return fmt.Errorf("%s; see %s", text, helpOf(err))
+}
+
+// commandsWithFlag returns the commands that have a flag, as they are typed; at most three.
+func commandsWithFlag(name string) (typed []string) {
+	for _, c := range newParser().Model.Children {
+		if c.Hidden || len(typed) == 3 || !slices.ContainsFunc(c.Flags, func(f *kong.Flag) bool { return f.Name == name }) {
+			continue
+		}
+		word := c.Name
+		if word == "diagnose" {
+			word = "TARGET" // the default command is not typed
+		}
+		typed = append(typed, "unstall "+word)
+	}
+	return typed
 }
 
 // helpOf returns the command that shows the help of the mistyped command: "unstall help record".

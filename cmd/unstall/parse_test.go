@@ -41,6 +41,7 @@ func TestParse(t *testing.T) {
 		{line: "--bogus", err: "unknown flag --bogus"},
 		{line: "--formt json", err: `unknown flag --formt, did you mean "--format"?`},
 		{line: "load --raet 3 x", err: `unknown flag --raet, did you mean "--rate"?`, help: " load"},
+		{line: "record 4711 --load http://h", err: "unknown flag --load: it is a flag of unstall TARGET, unstall compare, unstall try", help: " record"},
 		{line: "-z", err: "unknown flag -z"},
 		{line: "--slo", err: "--slo: expected duration value"},
 		{line: "--slo 3", err: `--slo: "3" has no unit: give 3ms or 3s`},

@@ -205,3 +205,48 @@ end
 	r.files = append(r.files, "unstall.rb")
 	return os.WriteFile(filepath.Join(r.out, "unstall.rb"), []byte(text), 0o644)
 }
+
+// pkgbuild writes the recipe of a package for Arch Linux (https://wiki.archlinux.org/title/PKGBUILD), for the existing archives for Linux.
+func (r *release) pkgbuild() error {
+	var arches []string
+	var sources strings.Builder
+	for _, arch := range []struct{ ours, theirs string }{{"amd64", "x86_64"}, {"arm64", "aarch64"}} {
+		name := fmt.Sprintf("unstall-%s-linux-%s.tar.gz", r.version, arch.ours)
+		if !slices.Contains(r.files, name) {
+			continue
+		}
+		sum, err := checksumOf(filepath.Join(r.out, name))
+		if err != nil {
+			return err
+		}
+		arches = append(arches, "'"+arch.theirs+"'")
+		fmt.Fprintf(&sources, "source_%s=(\"$url/releases/download/v$_version/%s\")\nsha256sums_%[1]s=('%[3]s')\n", arch.theirs, name, sum)
+	}
+	if len(arches) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf(`pkgname=unstall-bin
+_version=%s
+pkgver=${_version//-/_}
+pkgrel=1
+pkgdesc="Finds what makes a service's requests slow, in a runtime or the kernel"
+arch=(%s)
+url="https://github.com/unstall/unstall"
+license=('Apache-2.0')
+provides=('unstall')
+conflicts=('unstall')
+options=('!strip')
+%s
+package() {
+  cd "$srcdir"/unstall-"$_version"-linux-*
+  install -Dm755 unstall "$pkgdir/usr/bin/unstall"
+  install -Dm644 unstall.1 "$pkgdir/usr/share/man/man1/unstall.1"
+  install -Dm644 unstall.bash "$pkgdir/usr/share/bash-completion/completions/unstall"
+  install -Dm644 _unstall "$pkgdir/usr/share/zsh/site-functions/_unstall"
+  install -Dm644 unstall.fish "$pkgdir/usr/share/fish/vendor_completions.d/unstall.fish"
+  install -Dm644 LICENSE "$pkgdir/usr/share/licenses/unstall-bin/LICENSE"
+}
+`, r.version, strings.Join(arches, " "), sources.String())
+	r.files = append(r.files, "PKGBUILD")
+	return os.WriteFile(filepath.Join(r.out, "PKGBUILD"), []byte(text), 0o644)
+}

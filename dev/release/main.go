@@ -1,7 +1,7 @@
 // Command release builds everything that a release has, and publishes nothing: the binaries for
 // all platforms in archives, packages for Debian and Red Hat with man page, completions and the
 // unit of unstall watch, an image for containers, a list of all modules for each binary (SPDX), a
-// formula for Homebrew, the manifest of a plugin for kubectl, checksums, and the release notes. It is a
+// formula for Homebrew, a recipe for Arch Linux, the manifest of a plugin for kubectl, checksums, and the release notes. It is a
 // module of its own, so that the product does not depend on the tools that make packages.
 //
 // Two runs of it at one commit make the same bytes: paths are trimmed, and every time is that of
@@ -124,6 +124,9 @@ func run(ctx context.Context, root, out, version, only string) error {
 		return err
 	}
 	if err := r.krew(); err != nil {
+		return err
+	}
+	if err := r.pkgbuild(); err != nil {
 		return err
 	}
 	if err := r.notes(); err != nil {

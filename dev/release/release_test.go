@@ -44,7 +44,7 @@ func TestRelease(t *testing.T) {
 	if err != nil || !bytes.Equal(text, again) {
 		t.Errorf("two builds differ, %v:\n%s\n%s", err, text, again)
 	}
-	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall-0.1.0-image.tar", "unstall.rb", "unstall.krew.yaml"} {
+	for _, name := range []string{"unstall-0.1.0-linux-amd64.tar.gz", "unstall_0.1.0_amd64.deb", "unstall-0.1.0-1.x86_64.rpm", "unstall-0.1.0-linux-amd64.spdx.json", "unstall-0.1.0-image.tar", "unstall.rb", "unstall.krew.yaml", "PKGBUILD"} {
 		if !strings.Contains(string(text), "  "+name+"\n") {
 			t.Errorf("there is no %s", name)
 		}
@@ -78,6 +78,8 @@ func TestRelease(t *testing.T) {
 	if err != nil || !found {
 		t.Errorf("the list of modules: %v, %d", err, len(sbom.Packages))
 	}
+	t.Run("homebrew", func(t *testing.T) { homebrew(t, one) })
+	t.Run("arch", func(t *testing.T) { arch(t, one) })
 	t.Run("install", func(t *testing.T) { install(t, filepath.Join(one, "unstall_0.1.0_amd64.deb")) })
 	t.Run("empty", func(t *testing.T) { empty(t, filepath.Join(one, "bin/linux-amd64/unstall")) })
 	t.Run("image", func(t *testing.T) { image(t, filepath.Join(one, "unstall-0.1.0-image.tar")) })
@@ -154,6 +156,51 @@ func install(t *testing.T, deb string) {
 		t.Errorf("installed is %s", said)
 	}
 	within("dpkg --remove unstall && test ! -e /usr/bin/unstall")
+}
+
+// homebrew checks that the formula is Ruby and has the archive's checksum.
+func homebrew(t *testing.T, dir string) {
+	formula := filepath.Join(dir, "unstall.rb")
+	text, err := os.ReadFile(formula)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, err := checksumOf(filepath.Join(dir, "unstall-0.1.0-linux-amd64.tar.gz")); err != nil || !strings.Contains(string(text), `sha256 "`+sum+`"`) {
+		t.Errorf("%v: no checksum %s:\n%s", err, sum, text)
+	}
+	ruby, err := exec.LookPath("ruby")
+	if err != nil {
+		t.Skip("no ruby to check the formula with")
+	}
+	if said, err := exec.Command(ruby, "-c", formula).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+}
+
+// arch makes the package of Arch Linux as makepkg does, from the archive that the recipe names, and runs what it holds.
+func arch(t *testing.T, dir string) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash to run the recipe with")
+	}
+	c := exec.Command(bash, "-euc", `. "$1/PKGBUILD"
+		srcdir=$2/src pkgdir=$2/pkg
+		mkdir -p "$srcdir" "$pkgdir"
+		archive=$1/${source_x86_64##*/}
+		echo "$sha256sums_x86_64  $archive" | sha256sum --check --status
+		tar -xzf "$archive" -C "$srcdir"
+		package
+		"$pkgdir/usr/bin/unstall" version
+		cd "$pkgdir" && find . -type f | sort`, "bash", dir, t.TempDir())
+	said, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for _, want := range []string{version, "./usr/bin/unstall", "./usr/share/man/man1/unstall.1", "./usr/share/licenses/unstall-bin/LICENSE"} {
+		if !strings.Contains(string(said), want) {
+			t.Errorf("no %s in %s", want, said)
+		}
+	}
 }
 
 // empty runs the program in an empty root.

@@ -57,6 +57,7 @@ var benchmarks = []benchmark{
 	{name: "load", args: []string{"test", "./internal/collect/load", "-run", "^$", "-bench", "AgainstSchedule", "-benchtime", "1x"}, metrics: []metric{
 		{benchmark: "BenchmarkAgainstSchedule", unit: "lag-p99-ms", work: "Making load: send lag p99 at 10,000/s, ms", peer: table.Limit, goal: "≤ 0.1", most: .1},
 	}},
+	{name: "pages", args: []string{"run", "./dev/bench/pages", "-rounds", "3", "docs/gallery/go-ballast-sick.html"}},
 	{name: "page", args: []string{"test", "./internal/present/html", "-run", "^$", "-bench", "BrowserOpen/1M", "-benchtime", "1x"}, metrics: []metric{
 		{benchmark: "BenchmarkBrowserOpen/1M-requests-100k-intervals", unit: "ms/open", work: "Page of 1M requests and 100k intervals: opening, ms", peer: table.Limit, goal: "≤ 3000", most: 3000},
 	}},

@@ -230,8 +230,14 @@ func (l *layout) addAssistChart() {
 	c := Chart{ID: "assist", Title: "requests helping GC", Unit: "ms/s", Stacked: true}
 	c.addCurve(g.perSecond("assist", "mark assist", name, marking, looked))
 	c.addCurve(g.perSecond("assist-wait", "assist, waiting", name, waiting, looked))
+	if highestValue(&c) < leastDrawn {
+		return
+	}
 	l.addChart(c)
 }
+
+// leastDrawn is the number of requests at a time (ms/s) that a curve reaches at least: a thousandth of a request is seen on no axis.
+const leastDrawn = 1
 
 // chartedRoutes are the routes with a chart of their slow requests, if there is more than one.
 const chartedRoutes = 6
@@ -295,7 +301,7 @@ func (c *spent) addTime(g grid, m int, at, dur, v int64) {
 func (l *layout) addMechanismChart(route string, cells *spent, g grid) {
 	c := Chart{ID: "slow", Title: "slow requests, by what they did or waited for", Unit: "ms/s", Stacked: true, Route: route}
 	for _, e := range l.mechanismOrder() {
-		if v := cells[e]; v != nil {
+		if v := cells[e]; v != nil && slices.Max(v)*1e3/float64(g.width) >= leastDrawn {
 			c.addCurve(g.curveOf(e.String(), e.TitleOf(l.laneNoun()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
 		}
 	}

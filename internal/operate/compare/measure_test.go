@@ -133,6 +133,25 @@ func TestTheLoadGeneratorSeesMore(t *testing.T) {
 	}
 }
 
+// A program that serves no requests and shows no GC has the figures that the kernel counts of it; those of its neighbour are not
+// taken for them.
+func TestWithoutRequests(t *testing.T) {
+	b := incident.NewBundle()
+	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "procfs.txt"}), "procfs")
+	*p.Clock() = evidence.Clock{Name: "unix"}
+	from := noon.UnixNano()
+	neighbour, s := p.Subject(evidence.Subject{PID: 12, Name: "burn"}), p.Subject(evidence.Subject{PID: 4711, Name: "grinder"})
+	for id, cpu := range map[evidence.SubjectID]float64{neighbour: 1.5, s: .4} {
+		p.Series(evidence.Series{Subject: id, Name: "process.cpu", T: []int64{from, from + 10_000*ms}, V: []float64{cpu, cpu}, Origin: p.Origin(1)})
+	}
+	p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverOnCPU, From: from, Until: from + 10_000*ms})
+	p.Close()
+	r := Measure(b, "x", MeasureOptions{})[0]
+	if got, ok := r.Metrics["cpu_cores"]; !ok || got != .4 {
+		t.Errorf("cpu_cores is %g (%v), want .4", got, ok)
+	}
+}
+
 func TestNothingToMeasure(t *testing.T) {
 	if runs := Measure(incident.NewBundle(), "x", MeasureOptions{}); len(runs) != 1 || len(runs[0].Metrics) != 0 {
 		t.Errorf("%+v", runs)

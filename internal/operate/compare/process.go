@@ -8,8 +8,21 @@ import (
 )
 
 // findProcess returns the process that the figures of a runtime are about: the one whose GC or CPU profile was
-// recorded for longest, else the one with the requests. A host's recording lists other processes, too.
+// recorded for longest, else the one with the requests, else the one of which anything else was recorded for longest, as
+// of a program without a runtime of its own that serves no requests. A host's recording lists other processes, too.
 func (m *measurement) findProcess(top *ledger.Ledger) (evidence.SubjectID, bool) {
+	s, ok := m.findLongestRecorded(func(kind string) bool { return kind == evidence.CoverGC || kind == evidence.CoverCPUProfile })
+	if !ok && top != nil {
+		return top.Subject, true
+	}
+	if !ok {
+		s, ok = m.findLongestRecorded(func(string) bool { return true })
+	}
+	return s, ok
+}
+
+// findLongestRecorded returns the process of which some kinds of evidence were recorded for longest.
+func (m *measurement) findLongestRecorded(counts func(kind string) bool) (evidence.SubjectID, bool) {
 	best, most := evidence.SubjectID(-1), int64(0)
 	for i, s := range m.b.Subjects {
 		id := evidence.SubjectID(i)
@@ -18,16 +31,13 @@ func (m *measurement) findProcess(top *ledger.Ledger) (evidence.SubjectID, bool)
 		}
 		var watched int64
 		for _, c := range m.b.Coverage {
-			if c.Subject == id && (c.Kind == evidence.CoverGC || c.Kind == evidence.CoverCPUProfile) {
+			if c.Subject == id && counts(c.Kind) {
 				watched = max(watched, c.Until-c.From)
 			}
 		}
 		if watched > most {
 			best, most = id, watched
 		}
-	}
-	if best < 0 && top != nil {
-		best = top.Subject
 	}
 	return best, best >= 0
 }

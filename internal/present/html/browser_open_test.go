@@ -3,6 +3,7 @@ package html
 import (
 	"bytes"
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -217,20 +218,34 @@ func TestContrastSees(t *testing.T) {
 	}
 }
 
-// TestPrint prints a report.
+// TestPrint prints a report, in light and dark, and each page of the gallery: four sheets hold all that is not explored.
 func TestPrint(t *testing.T) {
 	b := startBrowser(t)
-	for _, dark := range []bool{false, true} {
-		p := b.open(t, save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")}), look{width: 1280, height: 800, dark: dark})
-		yes := true
-		pdf := call(p, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69, PrintBackground: &yes}).Data
-		pages := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(pdf, -1))
-		if !bytes.HasPrefix(pdf, []byte("%PDF-")) || pages < 1 || pages > 4 {
-			t.Errorf("%d bytes of PDF with %d pages", len(pdf), pages)
-		}
-		p.ready()
-		p.quiet()
+	sick := save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")})
+	for name, l := range map[string]look{"light": wide, "dark": {width: 1280, height: 800, dark: true}} {
+		t.Run(name, func(t *testing.T) { b.print(t, sick, l) })
 	}
+	gallery, err := filepath.Glob("../../../docs/gallery/*.html")
+	if err != nil || len(gallery) < 5 {
+		t.Fatalf("%d pages in the gallery, %v", len(gallery), err)
+	}
+	for _, file := range gallery {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".html"), func(t *testing.T) { b.print(t, file, wide) })
+	}
+}
+
+// print checks that a page is at most four sheets of A4.
+func (b *browser) print(t *testing.T, file string, l look) {
+	t.Helper()
+	p := b.open(t, file, l)
+	yes := true
+	pdf := call(p, page.PrintToPDF, page.PrintToPDFParams{PaperWidth: 8.27, PaperHeight: 11.69, PrintBackground: &yes}).Data
+	sheets := len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(pdf, -1))
+	if !bytes.HasPrefix(pdf, []byte("%PDF-")) || sheets < 1 || sheets > 4 {
+		t.Errorf("%s: %d bytes of PDF with %d sheets", filepath.Base(file), len(pdf), sheets)
+	}
+	p.ready()
+	p.quiet()
 }
 
 // TestAccessible checks a report as a screen reader presents it.

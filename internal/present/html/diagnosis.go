@@ -71,6 +71,7 @@ type diagnosisView struct {
 	Warnings  []warningView
 	Coverage  []coverageView
 	Several   bool
+	Lossy     bool // a source lost something
 }
 
 // routeView is a row of the table of routes.
@@ -108,6 +109,11 @@ func hasFixAndEffect(c *causeView) bool {
 }
 
 type evidenceView struct{ Figure, Text, Origin string }
+
+// hasRange says whether a prediction has a range.
+func hasRange(all []predictionView) bool {
+	return slices.ContainsFunc(all, func(p predictionView) bool { return p.Range != "" })
+}
 
 type predictionView struct{ Metric, Now, Then, Range, Change string }
 
@@ -402,7 +408,7 @@ func (v *diagnosisView) addCoverage(d *diagnose.Diagnosis) {
 			lost += c.Lost
 		}
 		if lost > 0 {
-			x.Lost = units.Count(lost)
+			x.Lost, v.Lossy = units.Count(lost), true
 		}
 		v.Coverage = append(v.Coverage, x)
 	}

@@ -210,7 +210,7 @@ var files embed.FS
 // Templates, styles and scripts are prepared for the first page: most runs of the program make none.
 var (
 	pages = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "copied": sentence.IsCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
+		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "copied": sentence.IsCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "ranged": hasRange, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
 	})
 	style = sync.OnceValue(func() string {
 		return replaceInvisible(themeColours(readPageFile("colours.css")) + readPageFile("page.css"))

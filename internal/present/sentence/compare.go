@@ -49,14 +49,20 @@ func Compared(c *compare.Comparison) string {
 // noisy, which the reason says.
 const mostAllowed = 1
 
-// HostChange says that the host was busier in one of the runs, which alone can explain a difference; "" if it was not.
+// HostChange says that the host was busier in one of the runs, which alone can explain a difference, or that it was busy in either
+// and nothing was decided; "" if neither.
 func HostChange(c *compare.Comparison) string {
 	const large = .2 // of the time, or of the host's CPUs
+	const busy = .5  // of the host's CPUs
 	if m, ok := c.Of("cpu_pressure"); ok && m.Before != nil && m.After != nil && math.Abs(*m.After-*m.Before) >= large {
 		return "The host was " + busierOrLess(*m.After > *m.Before) + " after the change: CPU pressure " + Both(&m) + "."
 	}
 	if b, a := c.Loads.Before.Others, c.Loads.After.Others; b != nil && a != nil && math.Abs(*a-*b) >= large {
 		return "The host was " + busierOrLess(*a > *b) + " after the change: other processes used " + units.Percent(*b) + " → " + units.Percent(*a) + " of its CPUs."
+	}
+	lead, _ := leadingMetric(c)
+	if b, a := c.Loads.Before.Others, c.Loads.After.Others; lead.Result == compare.Unclear && b != nil && a != nil && max(*b, *a) >= busy {
+		return "Other processes used " + units.Percent(*b) + " and " + units.Percent(*a) + " of the host's CPUs during the runs: a quieter host decides smaller changes."
 	}
 	return ""
 }

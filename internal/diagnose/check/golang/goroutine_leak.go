@@ -286,7 +286,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	if c.Ledger != nil {
 		requests = len(c.Ledger.Rows)
 	}
-	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("no leak: at most %s with the same stack were left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("no leak: at most %s with the same stack left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
 	v.Weigh(f.Number, leakCount)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
 	if f.Number < leakCount.Value || servingSites(c)(f.Value) {
