@@ -149,7 +149,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
 			where, held, fix = "at "+q.Address, "are accepted and wait to be read", freeReader
 			if called := calledMeanwhile(c); called != "" {
-				fix = check.Fix{Text: "the threads that read these connections are in requests meanwhile, most of which wait for a call: give the service more threads or workers if what they call can take more at a time (needed = requests per second × seconds each takes), or make that wait shorter", Code: called}
+				fix = check.Fix{Text: "the threads that read these connections serve requests at that time, most of which wait for a call: give the service more threads or workers if what they call can take more at a time (needed = requests per second × seconds each takes), or make that wait shorter", Code: called}
 			} else {
 				fix.Code = loopRuns(c, &v)
 			}
