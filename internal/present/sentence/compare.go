@@ -50,10 +50,13 @@ func Compared(c *compare.Comparison) string {
 const mostAllowed = 1
 
 // HostChange says that the host was busier in one of the runs, which alone can explain a difference, or that it was busy in either
-// and nothing was decided; "" if neither.
+// and nothing was decided; "" if neither, or if the runs do not compare.
 func HostChange(c *compare.Comparison) string {
 	const large = .2 // of the time, or of the host's CPUs
 	const busy = .5  // of the host's CPUs
+	if c.Refused() {
+		return "" // the reason says it
+	}
 	if m, ok := c.Of("cpu_pressure"); ok && m.Before != nil && m.After != nil && math.Abs(*m.After-*m.Before) >= large {
 		return "The host was " + busierOrLess(*m.After > *m.Before) + " after the change: CPU pressure " + Both(&m) + "."
 	}
