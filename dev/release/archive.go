@@ -206,8 +206,8 @@ end
 	return os.WriteFile(filepath.Join(r.out, "unstall.rb"), []byte(text), 0o644)
 }
 
-// pkgbuild writes the recipe of a package for Arch Linux (https://wiki.archlinux.org/title/PKGBUILD), for the existing archives for Linux.
-func (r *release) pkgbuild() error {
+// writePkgbuild writes the recipe of a package for Arch Linux (https://wiki.archlinux.org/title/PKGBUILD), for the existing archives for Linux.
+func (r *release) writePkgbuild() error {
 	var arches []string
 	var sources strings.Builder
 	for _, arch := range []struct{ ours, theirs string }{{"amd64", "x86_64"}, {"arm64", "aarch64"}} {

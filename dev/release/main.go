@@ -126,7 +126,7 @@ func run(ctx context.Context, root, out, version, only string) error {
 	if err := r.krew(); err != nil {
 		return err
 	}
-	if err := r.pkgbuild(); err != nil {
+	if err := r.writePkgbuild(); err != nil {
 		return err
 	}
 	if err := r.notes(); err != nil {

@@ -125,8 +125,8 @@ func measureOpening(ctx context.Context, page, name string, rounds int) error {
 		}
 		took = append(took, ms)
 	}
-	report(name+": size, MB", []float64{float64(info.Size()) / 1e6}, "≤ 2", func(v float64) bool { return v <= mostBytes/1e6 })
-	report(name+": usable after, ms", took, "≤ 1000", func(v float64) bool { return v <= mostOpen })
+	reportFigure(name+": size, MB", []float64{float64(info.Size()) / 1e6}, "≤ 2", func(v float64) bool { return v <= mostBytes/1e6 })
+	reportFigure(name+": usable after, ms", took, "≤ 1000", func(v float64) bool { return v <= mostOpen })
 	return nil
 }
 
@@ -175,7 +175,7 @@ func measureZoom(ctx context.Context, page string, rounds int) error {
 		}
 		rates = append(rates, got.Rate)
 	}
-	report(flameTitle, rates, "≥ 30", func(v float64) bool { return v >= leastRate })
+	reportFigure(flameTitle, rates, "≥ 30", func(v float64) bool { return v >= leastRate })
 	return nil
 }
 
@@ -219,8 +219,8 @@ func writeProfile(name string) error {
 	return f.Close()
 }
 
-// report prints the median of a figure and adds its row to the table of all benchmarks.
-func report(work string, all []float64, goal string, met func(float64) bool) {
+// reportFigure prints the median of a figure and adds its row to the table of all benchmarks.
+func reportFigure(work string, all []float64, goal string, met func(float64) bool) {
 	slices.Sort(all)
 	median := all[len(all)/2]
 	said := "MISSED"

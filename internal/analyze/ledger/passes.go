@@ -87,20 +87,17 @@ func init() {
 		}},
 		{"one at a time", "Which lock lets one call at a time through, samples of threads tell: the other list charges it.", "threads that wait for locks", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.PoolWait && w.l.occupancy.hasLockWaits() && w.l.isWaitOf(f.s.Cause, evidence.OneAtATime) {
-				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
-				w.handOver(f)
+				w.askThreads(f)
 			}
 		}},
 		{"another's call", "Which lock is held over another request's call, samples of threads tell: the other list charges it.", "threads that wait for locks", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.NetWait && f.s.HolderKind == evidence.NetWait && w.l.occupancy.hasLockOverCall() {
-				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
-				w.handOver(f)
+				w.askThreads(f)
 			}
 		}},
 		{"turns", "What serves one request at a time, threads tell that were seen to wait, or full CPUs: the other list charges it.", "samples of threads", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.SyncWait && w.l.isWaitOf(f.s.Cause, evidence.Turn) && (w.l.occupancy.hasWaits() || w.l.ownCPUs >= overloadedFrom) {
-				*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
-				w.handOver(f)
+				w.askThreads(f)
 			}
 		}},
 		{"entrance", "Of the requests outside, as many wait in the accept queue, or are accepted and unread, as these hold (Little's law).", "queues of sockets", []Mechanism{Queued}, func(w *walker, f *freeTime) {
@@ -181,6 +178,12 @@ func init() {
 		}},
 		{"pauses", "The world was stopped, or the recorder held the process; the rest was not observed.", "", []Mechanism{StopTheWorld, HostCPU, Recorder, Unobserved, Queued}, (*walker).chargeRest},
 	}
+}
+
+// askThreads forgets the state of a stretch, of which samples of threads tell more, and hands it over.
+func (w *walker) askThreads(f *freeTime) {
+	*f.s = evidence.Segment{Kind: evidence.Unobserved, Dur: f.s.Dur}
+	w.handOver(f)
 }
 
 // handOver charges a stretch by the passes for time without a state.

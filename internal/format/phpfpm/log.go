@@ -147,7 +147,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 	err := a.Lines(func(l format.Line) bool {
 		at, text, ok := logTime(l.Text)
 		if !ok {
-			if at, text, ok = open.join(l.Text); !ok {
+			if at, text, ok = open.joinNext(l.Text); !ok {
 				return l.Number&0xfff != 0 || ctx.Err() == nil
 			}
 		} else {
@@ -159,7 +159,7 @@ func readLog(ctx context.Context, a *format.Artifact, b *evidence.Builder, subje
 			if _, rest, ok := bytes.Cut(text[:min(len(text), 4096)], []byte(": ")); ok {
 				text = withoutPlace(rest)
 			}
-			open.begin(at, text)
+			open.keepMessage(at, text)
 		}
 		name, text, ok := ofPool(text)
 		if !ok {
@@ -245,12 +245,12 @@ type begun struct {
 // longestMessage bounds what is kept of one, bytes.
 const longestMessage = 1024
 
-func (m *begun) begin(at int64, text []byte) {
+func (m *begun) keepMessage(at int64, text []byte) {
 	m.at, m.text = at, append(m.text[:0], bytes.TrimRight(text[:min(len(text), longestMessage)], "\r\n ")...)
 }
 
-// join returns the message with the next line, which has no time, behind it. It joins only once.
-func (m *begun) join(line []byte) (at int64, text []byte, ok bool) {
+// joinNext returns the message with the next line, which has no time, behind it. It joins only once.
+func (m *begun) joinNext(line []byte) (at int64, text []byte, ok bool) {
 	line = bytes.TrimSpace(line)
 	if len(m.text) == 0 || len(line) == 0 {
 		return 0, nil, false
