@@ -85,6 +85,35 @@ func or(name, otherwise string) string {
 	return otherwise
 }
 
+func TestChosenServices(t *testing.T) {
+	names := func(o options) (all []string) {
+		o.dir = filepath.Join("..", "..", "lab", "accuracy")
+		chosen, err := chosenServices(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range chosen {
+			all = append(all, s.Name)
+		}
+		return all
+	}
+	every := regexp.MustCompile("")
+	byName, drawn := names(options{only: every}), names(options{only: every, draw: 7})
+	if slices.Equal(byName, drawn) || !slices.Equal(byName, slices.Sorted(slices.Values(drawn))) {
+		t.Error("-draw does not give the same services in another order")
+	}
+	keep := t.TempDir()
+	for i, k := range []Kept{{Said: new(Said)}, {Skipped: "no such program here"}, {Error: "it ended too early"}} {
+		k.Service, k.Run = drawn[i], 1
+		if err := k.writeFile(keep); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := names(options{only: every, draw: 7, resume: true, keep: keep, take: 3}); !slices.Equal(got, drawn[2:5]) {
+		t.Errorf("-resume -take 3 gives %v, not %v: the one that failed is run again", got, drawn[2:5])
+	}
+}
+
 func TestParseKnownRefuses(t *testing.T) {
 	sound := `{"about": "a", "runtime": "go", "load": [{"rate": 1, "paths": ["/"]}], "answer": {"first": ["go.gc-rate"]}}`
 	if _, err := parseKnown([]byte(sound)); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -122,10 +123,30 @@ func (d duration) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d.String())
 }
 
-// chosenServices returns the services that -only names.
+// chosenServices returns the services that -only names, in the order of -draw, without those that
+// -resume leaves out, and at most -take of them.
 func chosenServices(o options) ([]service, error) {
 	all, err := readServices(o.dir)
-	return slices.DeleteFunc(all, func(s service) bool { return !o.only.MatchString(s.Name) }), err
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s service) bool { return !o.only.MatchString(s.Name) })
+	if o.draw > 0 {
+		rand.New(rand.NewPCG(o.draw, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	if o.resume {
+		kept, err := readKept(o.keep)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(all, func(s service) bool {
+			return slices.ContainsFunc(kept, func(k *Kept) bool { return k.Service == s.Name && (k.Said != nil || k.Skipped != "") })
+		})
+	}
+	if o.take > 0 {
+		all = all[:min(o.take, len(all))]
+	}
+	return all, nil
 }
 
 // readServices reads the services of a folder.

@@ -4,6 +4,7 @@
 //
 //	go run ./dev/accuracy                            all services and the labs' variants
 //	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
+//	go run ./dev/accuracy -no-labs -draw 7 -take 60 -resume -keep out/x    60 more of all, drawn by lot, that out/x does not have
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
 //	go run ./dev/accuracy -faults 15s -only redis    what clients get with each fault and without it
@@ -37,6 +38,9 @@ import (
 type options struct {
 	dir      string // of the services
 	only     *regexp.Regexp
+	draw     uint64 // services run in an order drawn by this seed; 0: in the order of their names
+	resume   bool   // services that keep has are left out
+	take     int    // how many services run at most; 0: all
 	runs     int
 	tries    int
 	keep     string
@@ -79,6 +83,9 @@ func runCommand(ctx context.Context, args []string) (pass bool, err error) {
 	f := flag.NewFlagSet("accuracy", flag.ContinueOnError)
 	f.StringVar(&o.dir, "dir", filepath.Join("lab", "accuracy"), "folder of the services")
 	f.StringVar(&only, "only", "", "run only services and variants of labs (LAB/VARIANT) whose names match this regular expression")
+	f.Uint64Var(&o.draw, "draw", 0, "run the services in an order drawn by lot with this seed: what has run is a fair sample at any time")
+	f.BoolVar(&o.resume, "resume", false, "leave out services that are kept in -keep and were judged")
+	f.IntVar(&o.take, "take", 0, "run at most this many services")
 	f.IntVar(&o.runs, "runs", 1, "how often to run everything")
 	f.IntVar(&o.tries, "tries", 1, "how often to run a service that was judged wrongly while other programs used the host")
 	f.StringVar(&o.keep, "keep", "", "keep captures, what was said of them and what was expected in this folder")
@@ -114,7 +121,10 @@ func runCommand(ctx context.Context, args []string) (pass bool, err error) {
 	default:
 		return false, fmt.Errorf("-format %s: there is no such form: give text or json", o.format)
 	}
-	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 || o.busy < 0 {
+	if o.resume && o.keep == "" {
+		return false, errors.New("-resume: give -keep, the folder of an earlier run")
+	}
+	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 || o.busy < 0 || o.take < 0 {
 		return false, errors.New("give flags only, and at least one run: go run ./dev/accuracy -h")
 	}
 	return runAccuracy(ctx, o)
@@ -217,7 +227,7 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 			cases = append(cases, of...)
 		}
 	}
-	if len(cases) == 0 {
+	if len(cases) == 0 && !o.resume {
 		return nil, fmt.Errorf("-only %s: no service has such a name", o.only)
 	}
 	return cases, nil
