@@ -15,16 +15,25 @@ const (
 	handedPorts = 2  // connections that are handed over: one alone may be a lock
 )
 
-// findHandedPool finds the pool of a peer's connections by how they are handed over alone, and charges requests with their waits. activity
+// handed is what is known of a peer's connections by how they go from one request to the next.
+type handed struct {
+	waits  []handedWait
+	opened int // connections that were opened for requests that waited
+}
+
+type handedWait struct {
+	call int
+	from int64 // since when (ns) its request waited
+}
+
+// isLosing says whether connections are lost.
+func (h handed) isLosing() bool { return h.opened >= lostOpened }
+
+// findHanded finds the waits for a peer's connections by how these are handed over alone; none if nearly as many would begin so by chance. activity
 // returns since when (ns) a request has shown no activity when it makes a call.
-func (p *parser) findHandedPool(peer evidence.NameID, calls []int, loops *loops, activity func(call int) int64) bool {
+func (p *parser) findHanded(calls []int, loops *loops, activity func() func(call int) int64) (found handed) {
 	done, holds := p.busyInTransactions(calls)
-	type wait struct {
-		call int
-		from int64
-	}
-	var waited []wait
-	handed, opened, quick, quickHanded := 0, 0, 0, 0
+	over, quick, quickOver := 0, 0, 0
 	ports := make(map[int64]bool)
 	last := make(map[int64]int) // by connection
 	for _, i := range calls {
@@ -35,36 +44,43 @@ func (p *parser) findHandedPool(peer evidence.NameID, calls []int, loops *loops,
 			continue
 		}
 		atOnce := known && x.begun-done[before] <= handOver
-		from := activity(i)
+		from := activity()(i)
 		switch {
 		case x.begun-from < heldWait:
 			if quick++; atOnce {
-				quickHanded++
+				quickOver++
 			}
 			continue
 		case atOnce:
-			handed++
+			over++
 			ports[x.port] = true
 		case !known:
-			opened++
+			found.opened++
 		}
-		waited = append(waited, wait{i, from})
+		found.waits = append(found.waits, handedWait{i, from})
 	}
-	chance := max(float64(quickHanded)/float64(max(1, quick)), float64(handOver)*float64(len(calls))/float64(len(last))/float64(max(1, p.until-p.from)))
-	n := float64(len(waited))
-	if handed < handOvers || len(ports) < handedPorts || float64(handed+opened) < handedPart*n || float64(handed) < notByChance*chance*n {
-		return false
+	chance := max(float64(quickOver)/float64(max(1, quick)), float64(handOver)*float64(len(calls))/float64(len(last))/float64(max(1, p.until-p.from)))
+	n := float64(len(found.waits))
+	if over < handOvers || len(ports) < handedPorts || float64(over+found.opened) < handedPart*n || float64(over) < notByChance*chance*n {
+		return handed{}
 	}
-	what := evidence.Wait{Of: p.b.Text(peer)}
-	if opened >= lostOpened {
-		what.Kind = evidence.LostPool
+	return found
+}
+
+// chargeHanded charges requests with their waits for a peer's connections, to the pool of that name if it is known (else 0).
+func (p *parser) chargeHanded(name, peer evidence.NameID, found handed) {
+	if name == 0 && len(found.waits) > 0 {
+		what := evidence.Wait{Of: p.b.Text(peer)}
+		if found.isLosing() {
+			what.Kind = evidence.LostPool
+		}
+		name = p.b.TellWait(fmt.Sprintf("the pool of connections to %s", p.b.Text(peer)), what)
 	}
-	name := p.b.TellWait(fmt.Sprintf("the pool of connections to %s", p.b.Text(peer)), what)
-	for _, w := range waited {
-		x := &p.calls[w.call]
-		x.pool, x.pooled, x.idle = name, x.begun-w.from, what.Kind == evidence.LostPool
+	for _, w := range found.waits {
+		if x := &p.calls[w.call]; x.begun-w.from > x.pooled {
+			x.pool, x.pooled, x.idle = name, x.begun-w.from, found.isLosing()
+		}
 	}
-	return true
 }
 
 // sinceActivity returns a function that returns since when (ns) a request has shown no activity when it makes a call.

@@ -108,11 +108,11 @@ func (p *parser) holdsOf(calls []int) (all []hold, lost int) {
 }
 
 // findHeldPool finds the pool of a peer's connections that requests hold without a call, and charges requests with their waits for one: those
-// that get a connection late, and those that get none. It reports whether there is one.
-func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) bool {
+// that get a connection late, and those that get none. It returns the pool, 0 if there is none.
+func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) (name evidence.NameID) {
 	holds, lost := p.holdsOf(calls)
 	if len(holds) < handOvers {
-		return false
+		return 0
 	}
 	var held, called int64
 	ends := make([]int64, 0, len(holds))
@@ -122,12 +122,12 @@ func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) b
 		ends = append(ends, h.until)
 	}
 	if float64(called) > (1-heldIdle)*float64(held) {
-		return false
+		return 0
 	}
 	slices.Sort(ends)
 	size, full := fullTimes(holds)
 	if size < 2 { // one at a time may be a lock
-		return false
+		return 0
 	}
 	waited, taken := 0, 0
 	for i := range holds {
@@ -143,15 +143,15 @@ func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) b
 	}
 	chance := min(1, float64(len(ends))*float64(handOver)/float64(max(1, p.until-p.from)))
 	if taken < handOvers || float64(taken) < heldTaken*float64(waited) || float64(taken) < notByChance*chance*float64(waited) {
-		return false
+		return 0
 	}
 	what := evidence.Wait{Kind: evidence.HeldPool, Of: p.b.Text(peer), Places: size}
 	if lost >= size/2 {
 		what.Kind = evidence.LeakedPool
 	}
-	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), what)
+	name = p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), what)
 	p.chargeHeld(name, holds, full)
-	return true
+	return name
 }
 
 // fullTimes returns the largest number of connections that are held at once for more than moments, and when so many are; 0 if there is no such

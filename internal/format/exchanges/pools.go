@@ -22,12 +22,18 @@ const (
 	poolWait   = int64(1e6) // ns: the shortest wait that counts
 )
 
-// findPools finds the pools of connections, and for calls how long their requests waited for a connection.
+// findPools finds the pools of connections, and for calls how long their requests waited for a connection. Where connections are lost,
+// times at which all are busy are not asked: a few that are left may look like all.
 func (p *parser) findPools(loops *loops) {
 	activity := sync.OnceValue(p.sinceActivity)
 	p.eachPeer(func(peer evidence.NameID, calls []int) {
-		if !p.findPool(peer, calls, loops) && !p.findHeldPool(peer, calls, loops) {
-			p.findHandedPool(peer, calls, loops, activity())
+		handed := p.findHanded(calls, loops, activity)
+		if !handed.isLosing() && p.findPool(peer, calls, loops) {
+			return
+		}
+		name := p.findHeldPool(peer, calls, loops)
+		if name == 0 || handed.isLosing() { // those that were held since before the recording are not known
+			p.chargeHanded(name, peer, handed)
 		}
 	})
 }
