@@ -175,7 +175,7 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 		extra = append(extra, evidence.Extra{Key: evidence.UnreadTime, Value: float64(c.ready)})
 	}
 	p.extra = extra
-	p.b.Interval(evidence.Interval{Subject: p.subject, Kind: evidence.Call, Start: c.begun, End: until, Request: request, Cause: c.what, Origin: p.b.Origin(c.line), Extra: extra})
+	p.b.Interval(evidence.Interval{Subject: p.subject, Kind: evidence.Call, Start: c.begun, End: until, Request: request, Stack: c.stack, Cause: c.what, Origin: p.b.Origin(c.line), Extra: extra})
 }
 
 // appendStates appends the states of a request to path: the wait until it was read, and its calls,
@@ -222,13 +222,13 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 			done = end
 		}
 		inside(c.begun - c.pooled)
-		call := evidence.Segment{Kind: evidence.NetWait, Cause: c.what}
+		call := evidence.Segment{Kind: evidence.NetWait, Cause: c.what, Stack: c.stack}
 		if c.awaited { // another request's call
-			call.HolderKind, call.HolderCause = evidence.NetWait, c.what
+			call.HolderKind, call.HolderCause, call.HolderStack, call.Stack = evidence.NetWait, c.what, c.stack, 0
 		}
 		pool := evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool}
 		if !c.paced && !c.idle { // a limiter is not held by a request, and these hold it without a call
-			pool.HolderKind, pool.HolderCause = evidence.NetWait, c.what
+			pool.HolderKind, pool.HolderCause, pool.HolderStack = evidence.NetWait, c.what, c.stack
 		}
 		until(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {

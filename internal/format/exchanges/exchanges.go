@@ -5,6 +5,7 @@
 //	from 1763689985000000000
 //	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql idle SELECT orders
 //	t 4712 http-nio-8080-e
+//	s 1 syscall.write	net.(*conn).Write	main.(*store).find
 //	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080/7 - http 200 GET /orders/{id}
 //	q 1763689985101000000 0 900000 0 310 88 1 1 4712 4712 unix:/run/shop.sock/8 - http 200 GET /search
 //	p unix:/run/shop.sock 901 nginx
@@ -18,7 +19,8 @@
 // A request (q) begins with the moment when it came from the network (ns since the epoch). Three times in ns follow: until the process
 // read it, from there until the first byte of its answer was sent (-1: never), and from there until the last byte was. Then come bytes and
 // transfers, in and out, the threads that read it and that answered, its port, and the number of its connection. The client is not
-// recorded. t gives the name of a thread, where it is known. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712. HTTP/1 adds the
+// recorded. t gives the name of a thread, where it is known. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712, and "4712/9@1" sent a call from
+// stack 1, whose functions s gives, innermost first. HTTP/1 adds the
 // status (0 unknown), the method and the route. A call (k) begins with the moment when it was sent. Three times follow: how long its answer had
 // been there when the process read it, from the sending until the process read its first byte (-1: never), and from there until the last byte.
 // The other figures are the same, with the process's own port and the peer. Then comes the protocol; HTTP/1 adds the status, the
@@ -101,6 +103,9 @@ const (
 
 	mostThreads = 1 << 13 // with names
 	mostName    = 64
+
+	mostStacks = 1 << 12
+	mostDepth  = 127
 )
 
 // exchange is a request or a call; moments are in ns since the epoch.
@@ -114,7 +119,8 @@ type exchange struct {
 	ready  int64 // of a call: how long (ns) the answer had been there when it was read
 
 	thread, other int64
-	goroutines    [2]int64 // the one that began it, and the one that began to answer or to read the answer; 0 unknown
+	stack         evidence.StackID // of a call: the code that sent it, 0 unknown
+	goroutines    [2]int64         // the one that began it, and the one that began to answer or to read the answer; 0 unknown
 	in, out       int64
 	sends         int64
 	port          int64
@@ -168,10 +174,12 @@ type parser struct {
 	plain           map[int64]int // requests other than HTTP/1, by port
 	http            map[int64]int
 	multiplexed     int
-	spoke, untold   int64            // connections with HTTP/2, and requests on them that could not be told apart
-	nameless        int              // requests over HTTP/2 without a known route
-	sealed          int              // encrypted requests
-	names           map[int64]string // of threads
+	spoke, untold   int64                      // connections with HTTP/2, and requests on them that could not be told apart
+	nameless        int                        // requests over HTTP/2 without a known route
+	sealed          int                        // encrypted requests
+	names           map[int64]string           // of threads
+	stacks          map[int64]evidence.StackID // that sent calls, by number
+	frames          []evidence.Frame
 	paths           map[string]int64 // of UNIX sockets that requests came to: the number that stands for a port
 	pathTexts       []string
 	ends            map[string]string // by path of a UNIX socket: the process at the other end
@@ -183,7 +191,7 @@ type parser struct {
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int),
-		prepared: make(map[ownEnd]string), spoken: make(map[evidence.NameID]string), names: make(map[int64]string), paths: make(map[string]int64), ends: make(map[string]string)}
+		prepared: make(map[ownEnd]string), spoken: make(map[evidence.NameID]string), names: make(map[int64]string), stacks: make(map[int64]evidence.StackID), paths: make(map[string]int64), ends: make(map[string]string)}
 	if err := p.Scan(ctx, a, p.parseLine); err != nil {
 		return err
 	}
@@ -225,6 +233,8 @@ func (p *parser) parseLine(text []byte) bool {
 			p.names[thread] = string(name)
 		}
 		return true
+	case "s":
+		return p.parseStack(rest)
 	case "p":
 		return p.parsePeerProcess(rest)
 	case "from":
@@ -274,7 +284,7 @@ const longest = int64(86400e9)
 // parseExchange reads the figures of a request or a call.
 func (p *parser) parseExchange(text []byte, request bool) bool {
 	var n [11]int64 // moment, wait, first, last, in, out, reads, sends, thread, other, port
-	connection, goroutines := int64(0), [2]int64{}
+	connection, goroutines, stack := int64(0), [2]int64{}, evidence.StackID(0)
 	for i := range n {
 		digits, rest, _ := bytes.Cut(text, []byte(" "))
 		ok := true
@@ -284,7 +294,13 @@ func (p *parser) parseExchange(text []byte, request bool) bool {
 		case i == 2 && string(digits) == "-1":
 			n[i] = -1
 		case i == 8 || i == 9:
-			n[i], goroutines[i-8], ok = parseWorker(digits)
+			worker, site, sent := bytes.Cut(digits, []byte("@"))
+			if n[i], goroutines[i-8], ok = parseWorker(worker); sent && ok {
+				var number int64
+				number, ok = format.ParseDigits(site)
+				stack = p.stacks[number] // 0: there were too many
+				ok = ok && i == 8 && !request
+			}
 		default:
 			n[i], ok = format.ParseDigits(digits)
 		}
@@ -298,7 +314,7 @@ func (p *parser) parseExchange(text []byte, request bool) bool {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))
-	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], goroutines: goroutines, port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
+	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], goroutines: goroutines, stack: stack, port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
 	if request {
 		x.came, x.begun = n[0], n[0]+n[1]
 	} else {
@@ -337,6 +353,29 @@ func (p *parser) parseExchange(text []byte, request bool) bool {
 	p.requests = append(p.requests, x)
 	return true
 }
+
+// parseStack reads the functions of a stack that sends calls, innermost first.
+func (p *parser) parseStack(text []byte) bool {
+	digits, text, _ := bytes.Cut(text, []byte(" "))
+	number, ok := format.ParseDigits(digits)
+	if !ok || number == 0 || len(text) == 0 {
+		return false
+	}
+	if len(p.stacks) >= mostStacks {
+		return true
+	}
+	p.frames = p.frames[:0]
+	for function := range bytes.SplitSeq(text, []byte("\t")) {
+		if len(function) > 0 && len(p.frames) < mostDepth {
+			p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(recording.Clean(function, longestFunction))})
+		}
+	}
+	p.stacks[number] = p.b.Stack(p.frames)
+	return true
+}
+
+// longestFunction bounds the name of a function.
+const longestFunction = 256
 
 // parseWorker reads a thread and the goroutine that ran on it, 0 unknown: "4712", "4712/9".
 func parseWorker(text []byte) (thread, goroutine int64, ok bool) {

@@ -45,7 +45,8 @@ const (
 	atAnswerLen  = atTail + tailSize
 	atTailLen    = atAnswerLen + 2
 	atMode       = atAnswerLen + 4
-	stateSize    = atAnswerLen + 8
+	atStack      = atMode + 4 // of a call: the stack that sent it, below 0 unknown
+	stateSize    = atStack + 8
 )
 
 // Modes of a connection: exchanges follow one another on it, or it has the frames of HTTP/2.
@@ -89,7 +90,8 @@ const (
 	tuneLost   = 8
 	tuneMask   = 16 // a connection counts if its number has none of these bits
 	tuneFrames = 20 // some of those that were open before have frames
-	tuneSize   = 24
+	tuneStacks = 24 // the stack of a call is taken if the hash of its moment has none of these bits
+	tuneSize   = 32
 )
 
 // Sizes of what the kernel keeps.
@@ -100,6 +102,8 @@ const (
 	mostNames       = 1 << 8
 	mostAddresses   = 1 << 10
 	ringBytes       = 4 << 20
+	mostStacks      = 1 << 12
+	deepestStack    = 127 // the kernel's PERF_MAX_STACK_DEPTH
 	ports           = 1 << 16
 )
 
@@ -110,6 +114,7 @@ type keeps struct {
 	names, addresses, ends *ebpf.Map // of UNIX sockets
 
 	sockets *ebpf.Map // of UDP, from which queries of names were sent
+	stacks  *ebpf.Map // of calls
 
 	framesIn, framesOut, emptyFrames, multiplexed *ebpf.Map // of HTTP/2
 }
@@ -133,6 +138,7 @@ func newKeeps() (k *keeps, err error) {
 		{&k.emptyFrames, ebpf.MapSpec{Name: "unstall_blank", Type: ebpf.Array, KeySize: 4, ValueSize: frameSize, MaxEntries: 1}},
 		{&k.multiplexed, ebpf.MapSpec{Name: "unstall_multi", Type: ebpf.LRUHash, KeySize: 8, ValueSize: 4, MaxEntries: mostMultiplexed}},
 		{&k.sockets, ebpf.MapSpec{Name: "unstall_udp", Type: ebpf.LRUHash, KeySize: 8, ValueSize: socketSize, MaxEntries: mostSockets}},
+		{&k.stacks, ebpf.MapSpec{Name: "unstall_sites", Type: ebpf.StackTrace, KeySize: 4, ValueSize: deepestStack * 8, MaxEntries: mostStacks}},
 		{&k.ring, ebpf.MapSpec{Name: "unstall_ring", Type: ebpf.RingBuf, MaxEntries: ringBytes}},
 	} {
 		if *m.to, err = ebpf.NewMap(&m.spec); err != nil {
@@ -144,7 +150,7 @@ func newKeeps() (k *keeps, err error) {
 }
 
 func (k *keeps) close() {
-	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.names, k.addresses, k.ends, k.framesIn, k.framesOut, k.emptyFrames, k.multiplexed, k.sockets, k.ring} {
+	for _, m := range []*ebpf.Map{k.processes, k.ports, k.states, k.empty, k.tuning, k.names, k.addresses, k.ends, k.framesIn, k.framesOut, k.emptyFrames, k.multiplexed, k.sockets, k.stacks, k.ring} {
 		if m != nil {
 			_ = m.Close()
 		}

@@ -42,8 +42,9 @@ func (n *numbers[K]) numberOf(of K) int64 {
 // firstUNIX is where the numbers of UNIX connections begin that stand for the own ports of calls, which are smaller.
 const firstUNIX = 1 << 16
 
-// appendExchange writes what was told of one as a line of internal/format/exchanges; path is where one end of a UNIX connection listens.
-func appendExchange(out, b []byte, offset int64, clients *numbers[connection], routines *numbers[uint64], path string) []byte {
+// appendExchange writes what was told of one as a line of internal/format/exchanges; path is where one end of a UNIX connection listens, and
+// site the number of the stack that sent a call, 0 unknown.
+func appendExchange(out, b []byte, offset int64, clients *numbers[connection], routines *numbers[uint64], path string, site int) []byte {
 	if len(b) < serverSize {
 		return out
 	}
@@ -96,6 +97,10 @@ func appendExchange(out, b []byte, offset int64, clients *numbers[connection], r
 		}
 	}
 	worker(atThread, atGoroutine)
+	if site > 0 {
+		out = append(out, '@')
+		out = strconv.AppendInt(out, int64(site), 10)
+	}
 	worker(atOther, atOtherGoroutine)
 	local, on := half(atFamily) == unix.AF_UNIX, int64(0)
 	if local || server {

@@ -102,7 +102,8 @@ const (
 	onStackBuffer = -32
 	onStackWord   = -40
 	onStackOwn    = -48
-	onStackEnd    = onStackOwn - endSize
+	onStackRun    = -56 // what the tracepoint gave the program
+	onStackEnd    = onStackRun - endSize
 )
 
 // program assembles one; its labels are its own.
@@ -135,6 +136,7 @@ func (p *program) placeLabel(label string) { p.add(asm.Mov.Imm(asm.R0, 0).WithSy
 func (p *program) ofProcess(least int32) {
 	p.add(
 		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.StoreMem(asm.RFP, onStackRun, asm.R1, asm.DWord),
 		asm.LoadMem(asm.R7, asm.R6, 0, asm.DWord),
 		asm.LoadMem(asm.R8, asm.R6, 8, asm.DWord),
 		asm.LSh.Imm(asm.R8, 32), // an int

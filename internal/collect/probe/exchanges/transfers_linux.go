@@ -37,6 +37,7 @@ func (k *keeps) buildSentProgram(l layout) asm.Instructions {
 	p.storeConstant(atArrived, 0, asm.DWord)
 	p.storeConstant(atCame, 0, asm.DWord)
 	p.storeTime(atBegun)
+	p.storeStack()
 	p.copyTransferStart(atHead, callHead, atHeadLen, 0)
 	p.branchIfHTTP2()
 	p.incrementField(atSends)

@@ -43,6 +43,7 @@ type watching struct {
 	room     []byte
 	buf      []byte
 
+	sites     *sites
 	clients   numbers[connection]
 	routines  numbers[uint64] // goroutines, by their addresses
 	multi     multiplexed
@@ -80,7 +81,8 @@ func startWatching(pid int) (w *watching, err error) {
 	if err := errors.Join(t.RequireTracepoint(sending), t.RequireTracepoint(receiving), t.RequireTracepoint(arriving), t.RequireTracepoint(ending)); err != nil {
 		return nil, errOld
 	}
-	l, err := readLayout(t, keepsGoroutine(pid))
+	inGo := keepsGoroutine(pid)
+	l, err := readLayout(t, inGo)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +95,7 @@ func startWatching(pid int) (w *watching, err error) {
 	if w.keeps, err = newKeeps(); err != nil {
 		return w, err
 	}
+	w.sites = newSites(pid, inGo, w.keeps.stacks)
 	if w.diag, err = socketdiag.Open(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return w, err
 	}
@@ -266,7 +269,7 @@ func socketsOf(pid int) (all []uint32) {
 	return all
 }
 
-// tuneSampling leaves connections out if there are too many transfers.
+// tuneSampling leaves connections out if there are too many transfers, and stacks of calls if there are too many calls.
 func (w *watching) tuneSampling(passed time.Duration) {
 	var v [tuneSize]byte
 	if w.keeps.tuning.Lookup(uint32(0), &v) != nil {
@@ -278,12 +281,26 @@ func (w *watching) tuneSampling(passed time.Duration) {
 	}
 	rate := float64(events-w.events) / passed.Seconds() // of those left out, too
 	w.events, w.lost = events, lost
-	if kept := rate / float64(w.mask+1); kept > mostTransfers && w.mask < 1<<10-1 {
-		w.mask = 1<<bits.Len64(uint64(rate/mostTransfers)) - 1
-		binary.NativeEndian.PutUint32(v[tuneMask:], w.mask)
-		_ = w.keeps.tuning.Put(uint32(0), v[:])
+	sparser := w.mask < 1<<10-1 && rate > mostTransfers*float64(w.mask+1)
+	if sparser {
+		w.mask = maskFor(rate / mostTransfers)
 		w.buf = fmt.Appendf(w.buf, "of %d\n", w.mask+1)
 	}
+	stacks := maskFor(rate / float64(w.mask+1) / 2 / mostSites) // a call is two transfers
+	if !sparser && stacks == binary.NativeEndian.Uint32(v[tuneStacks:]) {
+		return
+	}
+	binary.NativeEndian.PutUint32(v[tuneMask:], w.mask)
+	binary.NativeEndian.PutUint32(v[tuneStacks:], stacks)
+	_ = w.keeps.tuning.Put(uint32(0), v[:])
+}
+
+// maskFor returns the bits of which none may be set for one of so many to count, or fewer.
+func maskFor(part float64) uint32 {
+	if part <= 1 {
+		return 0
+	}
+	return 1<<bits.Len64(uint64(part)) - 1
 }
 
 // drainRing writes what the programs told since the last time.
@@ -324,7 +341,11 @@ func (w *watching) writeRecord(b []byte, offset int64) {
 		}
 	}
 	w.followSuspect(b)
-	w.buf = appendExchange(w.buf, b, offset, &w.clients, &w.routines, e.path)
+	site := 0
+	if len(b) >= stateSize && binary.NativeEndian.Uint32(b[atRole:]) == roleClient {
+		w.buf, site = w.sites.appendSite(w.buf, binary.NativeEndian.Uint32(b[atThread:]), int32(binary.NativeEndian.Uint32(b[atStack:])))
+	}
+	w.buf = appendExchange(w.buf, b, offset, &w.clients, &w.routines, e.path, site)
 }
 
 // mostNamed threads have a name.
