@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (c *Case) callerOf(stack evidence.StackID, s Site) string {
 		switch name := c.Bundle.Names.Text(f.Func); {
 		case name == s.Function:
 			within = true
-		case within && ownGo(name, own):
+		case within && ownGo(name, own) && name != s.Function+"-fm": // a method value's wrapper
 			return Site{Function: name, Line: f.Line}.String()
 		}
 	}
@@ -84,6 +85,34 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 		}
 	}
 	return s
+}
+
+// CallSite returns the program's own function that sent most of the time of the calls to a peer, and the one that called it:
+// "main.(*Store).price ← main.(*Shop).prices". It is "" where the stacks of calls are not known, or show none of the program's functions.
+func (c *Case) CallSite(peer evidence.NameID) string {
+	v := &c.Bundle.Intervals
+	sums := make(map[evidence.StackID]int64)
+	for i, k := range v.Kind {
+		if k == evidence.Call && v.Subject[i] == c.Subject && v.Cause[i] == peer && v.Stack[i] != 0 {
+			sums[v.Stack[i]] += v.End[i] - v.Start[i]
+		}
+	}
+	longest := make(map[string]int64)
+	site := ""
+	for _, stack := range slices.Sorted(maps.Keys(sums)) {
+		s := c.SiteOf(stack)
+		if s.Function == "" {
+			continue
+		}
+		text := s.String()
+		if caller := c.callerOf(stack, s); caller != "" && caller != text {
+			text += " ← " + caller
+		}
+		if longest[text] += sums[stack]; site == "" || longest[text] > longest[site] {
+			site = text
+		}
+	}
+	return site
 }
 
 // Threads returns the thread samples of all processes whose runtime has stacks that tell what a

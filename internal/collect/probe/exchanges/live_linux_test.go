@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,6 +197,11 @@ func testRecord(t *testing.T, at func(name string) string) {
 	for i, k := range v.Kind {
 		if k != evidence.Call || v.Request[i] == 0 {
 			continue
+		}
+		if registers.call != "" && !slices.ContainsFunc(b.Stacks.Frames(v.Stack[i]), func(f evidence.Frame) bool {
+			return strings.HasSuffix(b.Names.Text(f.Func), "probe/exchanges.service")
+		}) {
+			t.Errorf("the code that sends call %d is not told\n%s", i, text)
 		}
 		status, _ := v.Get(i, evidence.CallStatus)
 		open, _ := v.Get(i, evidence.Transaction)

@@ -100,14 +100,17 @@ func judgeLockOverCall(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Saves: c.Save(per, -1, -1)}
 	v.Explains = func(p *ledger.Place) bool { return p.Mechanism == ledger.Dependency }
 	v.Weigh(share, check.BehindCall)
-	whom := "a dependency"
+	whom, site := "a dependency", ""
 	if details := c.Details(ledger.Dependency); len(details) > 0 && details[0].Detail != 0 {
-		whom = c.Bundle.Names.Text(details[0].Detail)
+		whom, site = c.Bundle.Names.Text(details[0].Detail), c.CallSite(details[0].Detail)
 	}
 	v.Title = fmt.Sprintf("Requests wait while one of them calls %s: behind a lock that it holds over the call, or for its result.", whom)
 	v.Summary = fmt.Sprintf("%s of slow time is waiting for calls that other requests make", units.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("slow.others_call_share", "share of slow time in which requests without a call of their own waited for another request's call, and went on right after it", share, "1", check.From(l.StatesFrom())))
-	v.Fix = []check.Fix{{Text: "make the call without the lock, or before its result is needed, in the background, and use the old result until then", Code: whom}}
+	v.Fix = []check.Fix{{Text: "make the call without the lock, or before its result is needed, in the background, and use the old result until then", Code: cmp.Or(site, whom)}}
+	if site != "" {
+		v.Evidence = append(v.Evidence, c.Seen("called from "+site, check.From(l.StatesFrom())))
+	}
 	v.Needs = []check.Need{{What: "which lock it is: an execution trace, or a dump of all goroutines while they wait", Command: fullDump}}
 	waited := make(map[int]int64, len(per))
 	for n, row := range l.Slow {

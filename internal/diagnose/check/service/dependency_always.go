@@ -69,7 +69,12 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("call.p50_ms", fmt.Sprintf("median duration of that statement, in %s of %s", units.Plural(w.requests, "request"), routeName(c, w.route)), float64(w.p50)/1e6, "ms", x.origin),
 		c.Figure("call.others_p50_ms", "median duration of others at the same database", float64(w.others)/1e6, "ms", x.origin))
-	v.Fix = append(v.Fix, boundOf(whom))
+	fix := boundOf(whom)
+	if site := c.CallSite(w.to); site != "" {
+		v.Evidence = append(v.Evidence, c.Seen("called from "+site, x.origin))
+		fix.Code = site
+	}
+	v.Fix = append(v.Fix, fix)
 	r := &c.Bundle.Requests
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if r.Route.At(row) != w.route {

@@ -200,10 +200,12 @@ func judgeCalls(c *check.Case) check.Verdict {
 	if c.AnswersLate() {
 		addHolders(c, &v)
 	}
-	if where := cmp.Or(callSite(c, details), calledFrom(c, name), callingCode(c, whom)); where != "" {
+	where := cmp.Or(callSite(c, details), calledFrom(c, name), callingCode(c, whom))
+	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.StatesFrom())))
 	}
 	fix := boundOf(whom)
+	fix.Code = where
 	if len(details) > 0 && c.Bundle.Names.Wait(details[0].Detail).Kind == evidence.UnreadPeer {
 		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: c.Bundle.Names.Wait(details[0].Detail).Of}
 	}
@@ -401,7 +403,7 @@ func callSite(c *check.Case, details []ledger.Entry) string {
 	sums := make(map[evidence.StackID]int64)
 	for _, row := range c.Ledger.Slow {
 		for s := range c.Bundle.Requests.Path(row).All {
-			if s.Kind == evidence.NetWait && s.Cause == details[0].Detail && s.Stack != 0 {
+			if s.Kind == evidence.NetWait && s.Cause == details[0].Detail && s.Stack != 0 && c.SiteOf(s.Stack).Function != "" {
 				sums[s.Stack] += s.Dur
 			}
 		}

@@ -246,6 +246,11 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
+	if what.Of != "" {
+		if site := c.CallSite(c.Bundle.Names.Lookup(what.Of)); site != "" {
+			v.Evidence = append(v.Evidence, c.Seen("its calls come from "+site, check.From(l.StatesFrom())))
+		}
+	}
 	if x := carriersNamed(c, name); x != nil {
 		keptCarriers(c, &v, x)
 	}
