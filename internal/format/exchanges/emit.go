@@ -64,6 +64,7 @@ func (p *parser) linkAndEmit() {
 	p.findShared()
 	p.findSharedLookups()
 	loops.findBusy()
+	p.findPipelined(loops)
 	p.findAwaited(loops)
 	p.findSharedCalls(loops)
 	p.findTurns(loops)
