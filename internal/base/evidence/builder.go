@@ -42,6 +42,9 @@ func (p *Builder) NameBytes(s []byte) NameID { return p.bundle.Names.BytesID(s) 
 // Text returns the string behind a name.
 func (p *Builder) Text(id NameID) string { return p.bundle.Names.Text(id) }
 
+// WaitFacts returns the facts about a wait by its name; zero where none are known.
+func (p *Builder) WaitFacts(id NameID) Wait { return p.bundle.Names.Wait(id) }
+
 // Stack interns a stack, innermost frame first.
 func (p *Builder) Stack(frames []Frame) StackID { return p.bundle.Stacks.ID(frames) }
 

@@ -77,6 +77,8 @@ func (p *parser) linkAndEmit() {
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	alone := next
+	looked := p.collectSightings()
+	looked.nameSites()
 	turn := b.TellWait("the requests before them, as one at a time is served", evidence.Wait{Kind: evidence.Turn})
 	var path evidence.Path
 	for i := range p.requests {
@@ -91,7 +93,7 @@ func (p *parser) linkAndEmit() {
 			at = b.Wait(evidence.ArrivedAt, p.listenerText(x.port))
 			unread[x.port] = at
 		}
-		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, turn, loops)
+		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, turn, loops, looked)
 		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
 		switch {
 		case x.open:
@@ -181,8 +183,8 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 
 // appendStates appends the states of a request to path: the wait until it was read, and its calls,
 // of which some may run side by side. If a thread is an event loop, it also appends what the thread
-// did before it read the data that had arrived.
-func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops) evidence.Path {
+// did before it read the data that had arrived. Where looks met the request's goroutine, they say what it waited for.
+func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops, looked *sightings) evidence.Path {
 	at := x.came
 	until := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {
@@ -197,13 +199,18 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		}
 		until(to, s)
 	}
+	inferred := func(to int64, s evidence.Segment) {
+		if to = min(to, end); to > at {
+			looked.fill(x, at, to, s, until)
+		}
+	}
 	idle := func(to int64) { // a wait for its turn, or nothing that is known
 		waits := evidence.Segment{Kind: evidence.SyncWait, Cause: turn}
 		if x.worker != 0 {
 			waits = evidence.Segment{Kind: evidence.ThreadWait, Cause: x.worker}
 		}
-		until(min(to, x.turn), waits)
-		until(to, evidence.Segment{Kind: evidence.Unobserved})
+		inferred(min(to, x.turn), waits)
+		inferred(to, evidence.Segment{Kind: evidence.Unobserved})
 	}
 	inside := func(to int64) { // between reading and answering, without a call
 		to = min(to, end)
@@ -231,10 +238,13 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		if !c.paced && !c.idle { // a limiter is not held by a request, and these hold it without a call
 			pool.HolderKind, pool.HolderCause, pool.HolderStack = evidence.NetWait, c.what, c.stack
 		}
-		until(c.begun, pool)
+		inferred(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {
 			until(c.first-c.ready, call)
 			looped(c.other, c.first, evidence.Segment{Kind: evidence.Unobserved}) // its answer had arrived; what kept the process from reading it is unknown
+		}
+		if c.awaited {
+			inferred(done, call)
 		}
 		until(done, call)
 	}

@@ -8,6 +8,7 @@
 //	s 1 syscall.write	net.(*conn).Write	main.(*store).find
 //	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080/7 - http 200 GET /orders/{id}
 //	q 1763689985101000000 0 900000 0 310 88 1 1 4712 4712 unix:/run/shop.sock/8 - http 200 GET /search
+//	g 1763689985101200000 9 w 2
 //	p unix:/run/shop.sock 901 nginx
 //	q 1763689985102000000 9000 4000000 20000 47 61 2 3 4713 4715 9090/9 - grpc 0 POST /shop.Prices/Quote
 //	until 1763689985200000000
@@ -20,7 +21,8 @@
 // read it, from there until the first byte of its answer was sent (-1: never), and from there until the last byte was. Then come bytes and
 // transfers, in and out, the threads that read it and that answered, its port, and the number of its connection. The client is not
 // recorded. t gives the name of a thread, where it is known. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712, and "4712/9@1" sent a call from
-// stack 1, whose functions s gives, innermost first. HTTP/1 adds the
+// stack 1, whose functions s gives, innermost first. A goroutine that serves a request is looked at many times a second: g says when, which one,
+// and whether it ran (r), was ready (q), was parked (w) or in a system call (s), with its stack (0 unknown). HTTP/1 adds the
 // status (0 unknown), the method and the route. A call (k) begins with the moment when it was sent. Three times follow: how long its answer had
 // been there when the process read it, from the sending until the process read its first byte (-1: never), and from there until the last byte.
 // The other figures are the same, with the process's own port and the peer. Then comes the protocol; HTTP/1 adds the status, the
@@ -180,6 +182,7 @@ type parser struct {
 	names           map[int64]string           // of threads
 	stacks          map[int64]evidence.StackID // that sent calls, by number
 	frames          []evidence.Frame
+	looks           []look
 	paths           map[string]int64 // of UNIX sockets that requests came to: the number that stands for a port
 	pathTexts       []string
 	ends            map[string]string // by path of a UNIX socket: the process at the other end
@@ -235,6 +238,8 @@ func (p *parser) parseLine(text []byte) bool {
 		return true
 	case "s":
 		return p.parseStack(rest)
+	case "g":
+		return p.parseLook(rest)
 	case "p":
 		return p.parsePeerProcess(rest)
 	case "from":

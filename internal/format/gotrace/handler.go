@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
 )
 
 // routers are the packages between a server and the handlers it was given: what they call
@@ -45,7 +46,7 @@ walk:
 			before = !isAnswerFunc(f)
 			continue
 		}
-		if isStandard(f) {
+		if gostack.IsStandard(f) {
 			break // a function that it calls back belongs to the function that called it
 		}
 		isMain := strings.HasPrefix(f, "main.")
@@ -66,23 +67,6 @@ walk:
 		all[len(all)-1].Line = 0
 	}
 	return all
-}
-
-// standard are the first elements of the paths of Go's own packages.
-var standard = func() map[string]bool {
-	all := make(map[string]bool)
-	for _, p := range strings.Fields("archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar flag fmt go hash html image index internal io iter log maps math mime net os path plugin reflect regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak") {
-		all[p] = true
-	}
-	return all
-}()
-
-func isStandard(f string) bool {
-	if first, _, ok := strings.Cut(f, "/"); ok {
-		return standard[first]
-	}
-	first, _, _ := strings.Cut(f, ".")
-	return standard[first]
 }
 
 // isAnswerFunc says whether a router's function is one that handlers answer by, of a type named

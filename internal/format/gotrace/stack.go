@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
 	"github.com/unstall/unstall/internal/format/gotrace/wire"
 )
 
@@ -134,7 +135,7 @@ func (t *stackTable) interpretStack(i uint32) *stack {
 		k.callers = listCallers(t.funcs, t.frames)
 	}
 	if k.io == ioRead {
-		k.caller = t.b.Stack(t.frames[countPlumbing(t.funcs):])
+		k.caller = t.b.Stack(t.frames[gostack.CountPlumbing(t.funcs):])
 	}
 	for int(id) >= len(t.read) {
 		t.read = append(t.read, nil)
@@ -187,34 +188,25 @@ func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.receives = strings.HasPrefix(funcs[0], "runtime.chanrecv")
 	k.forces = slices.Contains(funcs, "runtime.GC")
 	k.flushes = k.server != nil && flushesHTTP2(funcs)
-	k.needs = b.Name(findDependency(funcs))
-	if site := findWriter(funcs); k.io == ioWrite && k.needs != 0 && site != "" {
+	k.needs = b.Name(gostack.Dependency(funcs))
+	if site := gostack.Writer(funcs); k.io == ioWrite && k.needs != 0 && site != "" {
 		k.needs = b.Wait(evidence.UnreadPeer, site)
 	}
-	call, in := systemCall(funcs)
+	call, in := gostack.SystemCall(funcs)
 	k.call = b.TellWait(call+in, evidence.Wait{Call: call})
-	for i, f := range funcs {
-		w, ok := waitFunc(f)
-		if !ok {
-			continue
-		}
-		switch w.what {
-		case waitsJoin:
-			k.join = true
-		case waitsConn:
-			k.getConn = true
-		case waitsAnswer:
-			k.answer, k.needs = true, b.Name(w.name)
-		case waitsGC:
-			k.wait, k.waiting = evidence.GCWait, b.Name(w.name)
-		default:
-			k.wait = evidence.LockWait
-			if w.what == waitsPool {
-				k.wait = evidence.PoolWait
-			}
-			k.waiting = b.Name(w.name + calledFrom(funcs[i+1:]))
-		}
-		break
+	switch w := gostack.WaitOf(funcs); w.For {
+	case gostack.Join:
+		k.join = true
+	case gostack.Connection:
+		k.getConn = true
+	case gostack.Answer:
+		k.answer, k.needs = true, b.Name(w.Name)
+	case gostack.Collector:
+		k.wait, k.waiting = evidence.GCWait, b.Name(w.Name)
+	case gostack.Lock:
+		k.wait, k.waiting = evidence.LockWait, b.Name(w.Name)
+	case gostack.Pool:
+		k.wait, k.waiting = evidence.PoolWait, b.Name(w.Name)
 	}
 }
 
@@ -256,163 +248,3 @@ func (k *stack) handOver(w *world, reason string) evidence.NameID {
 }
 
 func (k *stack) isJoin() bool { return k != nil && k.join }
-
-type waitsFor uint8
-
-const (
-	waitsLock waitsFor = iota
-	waitsPool
-	waitsJoin
-	waitsConn
-	waitsGC
-	waitsAnswer
-)
-
-// waitFuncs are the functions that block for something known: the innermost
-// that is listed decides. Match is by prefix; entries ending in $ match whole.
-var waitFuncs = []struct {
-	prefix string
-	what   waitsFor
-	name   string
-}{
-	{"runtime.gcStart", waitsGC, "start of a cycle"},
-	{"runtime.gcMarkDone", waitsGC, "end of a cycle"},
-	{"sync.(*WaitGroup).Wait$", waitsJoin, ""},
-	{"golang.org/x/sync/errgroup.(*Group).Wait$", waitsJoin, ""},
-	{"golang.org/x/sync/singleflight.", waitsJoin, ""},
-	{"sync.(*Once).", waitsJoin, ""},
-	{"database/sql.(*DB).conn$", waitsPool, "database/sql pool"},
-	{"golang.org/x/sync/semaphore.(*Weighted).Acquire", waitsPool, "semaphore"},
-	{"github.com/redis/go-redis/v9/internal/pool.(*ConnPool).waitTurn", waitsPool, "go-redis pool"},
-	{"github.com/redis/go-redis/v9/internal/pool.(*ConnPool).Get", waitsPool, "go-redis pool"},
-	{"github.com/go-redis/redis/v8/internal/pool.(*ConnPool).waitTurn", waitsPool, "go-redis pool"},
-	{"github.com/gomodule/redigo/redis.(*Pool).", waitsPool, "redigo pool"},
-	{"github.com/jackc/puddle/", waitsPool, "pgx pool"},
-	{"github.com/jackc/pgx/v5/pgxpool.(*Pool).Acquire", waitsPool, "pgx pool"},
-	{"go.mongodb.org/mongo-driver/x/mongo/driver/topology.(*pool).checkOut", waitsPool, "mongo pool"},
-	{"net/http.(*persistConn).roundTrip$", waitsAnswer, "net/http client"},
-	{"net/http.(*http2clientStream).", waitsAnswer, "net/http client"},
-	{"net/http.(*http2ClientConn).", waitsAnswer, "net/http client"},
-	{"google.golang.org/grpc/internal/transport.(*recvBufferReader).", waitsAnswer, "google.golang.org/grpc"},
-	{"net/http.(*Transport).getConn", waitsConn, ""},
-	{"net/http.(*Transport).queueForDial", waitsConn, ""},
-	{"sync.(*Mutex).", waitsLock, "mutex"},
-	{"sync.(*RWMutex).", waitsLock, "rwmutex"},
-	{"internal/sync.(*Mutex).", waitsLock, "mutex"},
-	{"internal/sync.(*HashTrieMap", waitsLock, "sync.Map"},
-	{"sync.(*Map).", waitsLock, "sync.Map"},
-	{"internal/poll.(*fdMutex).rwlock", waitsLock, "file descriptor"},
-}
-
-func waitFunc(f string) (w struct {
-	prefix string
-	what   waitsFor
-	name   string
-}, ok bool) {
-	for _, c := range waitFuncs {
-		if whole, ok := strings.CutSuffix(c.prefix, "$"); ok && f == whole || !ok && strings.HasPrefix(f, c.prefix) {
-			return c, true
-		}
-	}
-	return w, false
-}
-
-// calledFrom names the first caller outside the packages that implement locks
-// and pools: " in main.(*cache).get".
-func calledFrom(funcs []string) string {
-	for _, f := range funcs {
-		if _, ok := waitFunc(f); ok || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "database/sql.") {
-			continue
-		}
-		return " in " + f
-	}
-	return ""
-}
-
-// plumbing are the packages between a network wait and the function that wants the answer.
-var plumbing = []string{"runtime.", "internal/", "syscall.", "net.", "bufio.", "io.", "crypto/", "os.", "net/textproto.", "time.", "sync.", "context.", "encoding/", "fmt."}
-
-// findDependency names what a network wait is for: the library that waits, or the function of the
-// program itself.
-func findDependency(funcs []string) string {
-	for _, f := range funcs[countPlumbing(funcs):] {
-		if isPlumbing(f) {
-			continue
-		}
-		if strings.HasPrefix(f, "net/http.") {
-			return "net/http client"
-		}
-		if pkg := packageOf(f); strings.Contains(pkg, ".") {
-			return pkg // a library: its own functions say less than its name
-		}
-		return f
-	}
-	return ""
-}
-
-// findWriter names the function that writes to the network: of a library, too, as what it writes
-// to and why the peer does not read is the program's own affair.
-func findWriter(funcs []string) string {
-	for _, f := range funcs[countPlumbing(funcs):] {
-		if !isPlumbing(f) {
-			return f
-		}
-	}
-	return ""
-}
-
-func isPlumbing(f string) bool {
-	for _, p := range plumbing {
-		if strings.HasPrefix(f, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// systemCall names a call into the kernel, or into C, and the function that made it. It returns "" for calls on connections, which do
-// not block: they take only CPU time.
-func systemCall(funcs []string) (name, in string) {
-	for i, f := range funcs {
-		switch {
-		case strings.HasPrefix(f, "net.(*"):
-			return "", ""
-		case f == "runtime.cgocall" && i+1 < len(funcs):
-			return "call of C", " in " + funcs[i+1]
-		case name != "" || isTrap(f):
-		case strings.HasPrefix(f, "syscall."), strings.HasPrefix(f, "golang.org/x/sys/unix."), strings.HasPrefix(f, "internal/syscall/"):
-			name = strings.ToLower(f[strings.LastIndexByte(f, '.')+1:])
-		case !isPlumbing(f):
-			return "", "" // no system call
-		}
-		if name != "" && !isStandard(f) && !strings.HasPrefix(f, "golang.org/x/sys/") {
-			return name, " in " + f
-		}
-	}
-	return name, ""
-}
-
-// isTrap says whether a function makes any system call, by its number, so that its name says nothing.
-func isTrap(f string) bool {
-	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "internal/runtime/") || strings.HasPrefix(f, "golang.org/x/sys/unix.Syscall") ||
-		strings.Contains(f, "yscall.Syscall") || strings.Contains(f, "yscall.RawSyscall") || strings.Contains(f, "yscall.syscall") || strings.Contains(f, "yscall.rawSyscall")
-}
-
-// countPlumbing counts how many of the innermost frames are plumbing.
-func countPlumbing(funcs []string) int {
-	for i, f := range funcs {
-		if !isPlumbing(f) {
-			return i
-		}
-	}
-	return len(funcs)
-}
-
-// packageOf returns the import path of a function's package.
-func packageOf(f string) string {
-	slash := strings.LastIndexByte(f, '/') + 1
-	if dot := strings.IndexByte(f[slash:], '.'); dot >= 0 {
-		return f[:slash+dot]
-	}
-	return f
-}

@@ -31,7 +31,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	probetest.Main(m, map[string]func([]string){"service": service, "echo": echo, "frames": frames, "statements": statements, "looksUp": looksUp, "unconnected": unconnected,
+	probetest.Main(m, map[string]func([]string){"service": service, "locked": locked, "echo": echo, "frames": frames, "statements": statements, "looksUp": looksUp, "unconnected": unconnected,
 		"namespace": namespace, "echoDatagrams": echoDatagrams})
 }
 

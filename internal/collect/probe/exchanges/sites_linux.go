@@ -43,42 +43,45 @@ func (p *program) storeStack() {
 	p.placeLabel(none)
 }
 
-// sites names the code that sent calls: the stacks that the programs took of a process.
+// sites names the code that sends calls, and that in which goroutines of requests wait.
 type sites struct {
 	pid     int
 	symbols *symbol.Process
-	stacks  *ebpf.Map
+	sent    *ebpf.Map       // stacks of calls, by the kernel's number
 	own     map[uint32]bool // threads: is it one of the process itself, or of a child?
-	known   map[int32]int   // by number of the kernel's: number of the artifact's, 0 none
+	known   map[int32]int   // by the kernel's number: the artifact's, 0 none
+	stacks  map[string]int  // by addresses: the artifact's number, 0 none
 	texts   map[string]int
+	frames  []uint64
+	key     []byte
 }
 
-func newSites(pid int, inGo bool, stacks *ebpf.Map) *sites {
-	if !inGo {
-		return nil
-	}
-	return &sites{pid: pid, symbols: symbol.NewProcess(pid), stacks: stacks, own: make(map[uint32]bool), known: make(map[int32]int), texts: make(map[string]int)}
+func newSites(pid int, sent *ebpf.Map) *sites {
+	return &sites{pid: pid, symbols: symbol.NewProcess(pid), sent: sent, own: make(map[uint32]bool), known: make(map[int32]int), stacks: make(map[string]int), texts: make(map[string]int)}
 }
 
-// appendSite returns the number of a stack, 0 if it is not known, and appends its line if it is new.
-func (s *sites) appendSite(out []byte, thread uint32, stack int32) ([]byte, int) {
-	if s == nil || stack < 0 || !s.isOwn(thread) {
+// appendSite returns the number of the stack that sent a call, by the kernel's number, 0 if it is not known, and appends its line if it is new.
+func (s *sites) appendSite(out []byte, thread uint32, sent int32) ([]byte, int) {
+	if s == nil || sent < 0 || !s.isOwn(thread) {
 		return out, 0
 	}
-	n, known := s.known[stack]
+	n, known := s.known[sent]
 	if known {
 		return out, n
 	}
-	text := s.describeStack(stack)
-	if text != "" {
-		if n, known = s.texts[text]; !known {
-			n = len(s.texts) + 1
-			s.texts[text] = n
-			out = append(strconv.AppendInt(append(out, "s "...), int64(n), 10), text...)
-			out = append(out, '\n')
+	var kept [8 * deepestStack]byte
+	if s.sent.Lookup(uint32(sent), &kept) == nil {
+		s.frames = s.frames[:0]
+		for at := 0; at < len(kept); at += 8 {
+			address := binary.NativeEndian.Uint64(kept[at:])
+			if address == 0 {
+				break
+			}
+			s.frames = append(s.frames, address)
 		}
+		out, n = s.appendStack(out, s.frames)
 	}
-	s.known[stack] = n
+	s.known[sent] = n
 	return out, n
 }
 
@@ -93,31 +96,48 @@ func (s *sites) isOwn(thread uint32) bool {
 	return own
 }
 
-// describeStack returns the functions of a stack, innermost first, each after a separator; "" if they are not known.
-func (s *sites) describeStack(stack int32) string {
-	var frames [8 * deepestStack]byte
-	if s.stacks.Lookup(uint32(stack), &frames) != nil {
-		return ""
+// mostStackKeys bounds the stacks that are known by their addresses.
+const mostStackKeys = 1 << 15
+
+// appendStack returns the number of a stack, 0 if its functions are not known, and appends its line if it is new. Addresses are innermost first; all
+// but the first are those after a call, which may be the last instruction of their function.
+func (s *sites) appendStack(out []byte, frames []uint64) ([]byte, int) {
+	s.key = s.key[:0]
+	for _, a := range frames {
+		s.key = binary.NativeEndian.AppendUint64(s.key, a)
+	}
+	if n, known := s.stacks[string(s.key)]; known {
+		return out, n
+	}
+	if len(s.stacks) >= mostStackKeys {
+		clear(s.stacks)
 	}
 	var text strings.Builder
-	for at := 0; at < len(frames); at += 8 {
-		address := binary.NativeEndian.Uint64(frames[at:])
-		if address == 0 {
-			break
-		}
-		if at > 0 { // it is that after the call, which may be the last instruction of its function
+	for i, address := range frames {
+		if i > 0 {
 			address--
 		}
 		function, _ := s.symbols.Name(address)
 		if function == "" {
 			break
 		}
-		if at == 0 {
+		if i == 0 {
 			text.WriteByte(' ')
 		} else {
 			text.WriteByte('\t')
 		}
 		text.Write(oneLine([]byte(function)))
 	}
-	return text.String()
+	n := 0
+	if text.Len() > 0 {
+		var known bool
+		if n, known = s.texts[text.String()]; !known && len(s.texts) < mostStacks {
+			n = len(s.texts) + 1
+			s.texts[text.String()] = n
+			out = append(strconv.AppendInt(append(out, "s "...), int64(n), 10), text.String()...)
+			out = append(out, '\n')
+		}
+	}
+	s.stacks[string(s.key)] = n
+	return out, n
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/goroutine"
 	"github.com/unstall/unstall/internal/collect/probe/socketdiag"
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
@@ -43,7 +44,9 @@ type watching struct {
 	room     []byte
 	buf      []byte
 
-	sites     *sites
+	sites     *sites // nil unless it is a Go program
+	looks     *looks // likewise
+	offset    int64  // of the clock of the kernel's programs to the epoch, ns
 	clients   numbers[connection]
 	routines  numbers[uint64] // goroutines, by their addresses
 	multi     multiplexed
@@ -81,7 +84,7 @@ func startWatching(pid int) (w *watching, err error) {
 	if err := errors.Join(t.RequireTracepoint(sending), t.RequireTracepoint(receiving), t.RequireTracepoint(arriving), t.RequireTracepoint(ending)); err != nil {
 		return nil, errOld
 	}
-	inGo := keepsGoroutine(pid)
+	release, inGo := goroutine.IsGo(pid)
 	l, err := readLayout(t, inGo)
 	if err != nil {
 		return nil, err
@@ -95,7 +98,9 @@ func startWatching(pid int) (w *watching, err error) {
 	if w.keeps, err = newKeeps(); err != nil {
 		return w, err
 	}
-	w.sites = newSites(pid, inGo, w.keeps.stacks)
+	if inGo {
+		w.sites, w.looks = newSites(pid, w.keeps.stacks), newLooks(pid, release)
+	}
 	if w.diag, err = socketdiag.Open(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return w, err
 	}
@@ -105,7 +110,7 @@ func startWatching(pid int) (w *watching, err error) {
 	if err = w.refreshWatched(); err != nil {
 		return w, err
 	}
-	w.began = time.Now().UnixNano()
+	w.began, w.offset = time.Now().UnixNano(), tracepoint.MonotonicOffset()
 	for _, at := range []string{ending, arriving, sending, receiving} {
 		code := w.keeps.buildSentProgram
 		switch at {
@@ -148,7 +153,7 @@ func (w *watching) run(ctx context.Context, out io.Writer) error {
 	w.buf = fmt.Appendf(w.buf, "# exchanges of pid %d\nfrom %d\n", w.pid, w.began)
 	w.writeThreadName(uint32(w.pid)) // threads that have no name of their own are called so
 	for next := time.Now().Add(refreshEach); ; {
-		ended := !probe.Wait(ctx, drainEach) || !probe.Alive(w.pid)
+		ended := !w.waitAndLook(ctx) || !probe.Alive(w.pid)
 		if err := w.drainRing(); err != nil {
 			return err
 		}
@@ -306,6 +311,7 @@ func maskFor(part float64) uint32 {
 // drainRing writes what the programs told since the last time.
 func (w *watching) drainRing() error {
 	offset := tracepoint.MonotonicOffset()
+	w.offset = offset
 	var rec ringbuf.Record
 	for w.reader.SetDeadline(time.Unix(1, 0)); ; {
 		err := w.reader.ReadInto(&rec)

@@ -1,4 +1,4 @@
-package gotrace
+package gostack
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestSystemCall(t *testing.T) {
 		{"call of C in main._Cfunc_sqlite3_step", "runtime.cgocall main._Cfunc_sqlite3_step main.(*db).query"},
 		{"", "runtime.chanrecv1 main.work main.main"},
 	} {
-		if call, in := systemCall(strings.Fields(c.stack)); call+in != c.want {
+		if call, in := SystemCall(strings.Fields(c.stack)); call+in != c.want {
 			t.Errorf("%s: %q, want %q", c.stack, call+in, c.want)
 		}
 	}

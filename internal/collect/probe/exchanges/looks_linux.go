@@ -1,0 +1,105 @@
+package exchanges
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cilium/ebpf"
+
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/goroutine"
+)
+
+// How often goroutines that serve requests are looked at. A round takes at most one part in lookCost of a CPU.
+const (
+	lookEach  = 20 * time.Millisecond
+	lookCost  = 200
+	lookAfter = int64(2e6) // ns that a request is under way before it is looked at
+	mostLooks = 64         // in a round
+	lookBatch = 1 << 11    // connections whose state is read at once
+)
+
+// looks looks at the goroutines that serve requests of a Go program.
+type looks struct {
+	reader *goroutine.Reader
+	next   time.Time
+	keys   []uint64
+	states [][stateSize]byte
+	begun  []uint64 // goroutines of requests that are under way
+}
+
+func newLooks(pid int, release string) *looks {
+	return &looks{reader: goroutine.NewReader(pid, release), keys: make([]uint64, lookBatch), states: make([][stateSize]byte, lookBatch)}
+}
+
+// waitAndLook waits until what the programs told is to be read, and looks at goroutines meanwhile. It returns false if the recording ends.
+func (w *watching) waitAndLook(ctx context.Context) bool {
+	if w.looks == nil {
+		return probe.Wait(ctx, drainEach)
+	}
+	for until := time.Now().Add(drainEach); ; {
+		now := time.Now()
+		if !now.Before(w.looks.next) {
+			w.lookAtGoroutines()
+			w.looks.next = time.Now().Add(max(lookEach, lookCost*time.Since(now)))
+		}
+		if now = time.Now(); !now.Before(until) {
+			return true
+		}
+		if !probe.Wait(ctx, max(time.Millisecond, min(until.Sub(now), w.looks.next.Sub(now)))) {
+			return false
+		}
+	}
+}
+
+// lookAtGoroutines writes what goroutines do whose requests are under way, of many a part drawn by lot.
+func (w *watching) lookAtGoroutines() {
+	x := w.looks
+	if !x.findBegun(w) {
+		return
+	}
+	if len(x.begun) > mostLooks {
+		rand.Shuffle(len(x.begun), func(i, k int) { x.begun[i], x.begun[k] = x.begun[k], x.begun[i] })
+		x.begun = x.begun[:mostLooks]
+	}
+	at := time.Now().UnixNano()
+	for _, g := range x.begun {
+		state, frames := x.reader.Look(g)
+		if state == goroutine.Unknown {
+			continue
+		}
+		stack := 0
+		if len(frames) > 0 {
+			w.buf, stack = w.sites.appendStack(w.buf, frames)
+		}
+		w.buf = fmt.Appendf(w.buf, "g %d %d %c %d\n", at, w.routines.numberOf(g), state, stack)
+	}
+}
+
+// findBegun finds the goroutines whose requests are under way. It returns false where there are none.
+func (x *looks) findBegun(w *watching) bool {
+	x.begun = x.begun[:0]
+	before := uint64(time.Now().UnixNano() - w.offset - lookAfter)
+	var cursor ebpf.MapBatchCursor
+	for {
+		n, err := w.keeps.states.BatchLookup(&cursor, x.keys, x.states, nil)
+		for i := range n {
+			s := x.states[i][:]
+			word := func(at int) uint32 { return binary.NativeEndian.Uint32(s[at:]) }
+			if word(atRole) != roleServer || word(atPhase) != phaseAsked {
+				continue
+			}
+			g := binary.NativeEndian.Uint64(s[atGoroutine:])
+			if g != 0 && binary.NativeEndian.Uint64(s[atBegun:]) < before && w.sites.isOwn(word(atThread)) {
+				x.begun = append(x.begun, g)
+			}
+		}
+		if err != nil { // ErrKeyNotExist: these were the last
+			return len(x.begun) > 0 && (errors.Is(err, ebpf.ErrKeyNotExist))
+		}
+	}
+}

@@ -1,0 +1,315 @@
+package exchanges
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
+	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/recording"
+)
+
+// look is what a goroutine did at a moment. Those of one round have the same moment.
+type look struct {
+	at        int64
+	goroutine int64
+	waits     bool // it was parked
+	stack     evidence.StackID
+}
+
+// mostLooks bounds the looks that are kept: some 100 MB.
+const mostLooks = 2 << 20
+
+// parseLook reads a look: its moment, the goroutine, its state, and its stack (0 unknown).
+func (p *parser) parseLook(text []byte) bool {
+	var n [3]int64
+	var state []byte
+	for i := range 4 {
+		word, rest, _ := bytes.Cut(text, []byte(" "))
+		text = rest
+		if i == 2 {
+			state = word
+			continue
+		}
+		v, ok := format.ParseDigits(word)
+		if !ok {
+			return false
+		}
+		n[min(i, 2)] = v
+	}
+	if !recording.IsDate(n[0]) || n[1] == 0 || len(state) != 1 || !strings.Contains("rqws", string(state)) || len(text) > 0 {
+		return false
+	}
+	if len(p.looks) < mostLooks {
+		p.looks = append(p.looks, look{at: n[0], goroutine: n[1], waits: state[0] == 'w', stack: p.stacks[n[2]]})
+	}
+	return true
+}
+
+// parked is what a stack waits for.
+type parked struct {
+	evidence.Segment        // without a duration; Kind 0: it is not known
+	answer           bool   // for a dependency's answer
+	site             string // of a lock: the function that takes it
+}
+
+// sightings are looks by goroutine and by round, with what they say.
+type sightings struct {
+	p       *parser
+	of      map[int64][]look // by goroutine, in order of time
+	rounds  map[int64][]look
+	parked  map[evidence.StackID]parked
+	calling map[int64][]int32          // by goroutine that serves a request: its calls
+	usual   map[evidence.NameID]parked // by route: what nearly all looks say
+}
+
+// Signs that the waits of a route's requests which no look met are like those that looks met.
+const (
+	alikeLooks = 20
+	alikePart  = .9
+	alikeLeast = int64(2e6) // ns of such a wait, at least: shorter ones may be work
+)
+
+// collectSightings prepares the looks; nil if there are none.
+func (p *parser) collectSightings() *sightings {
+	if len(p.looks) == 0 {
+		return nil
+	}
+	s := &sightings{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), parked: make(map[evidence.StackID]parked), usual: make(map[evidence.NameID]parked)}
+	slices.SortStableFunc(p.looks, func(a, b look) int { return cmp.Compare(a.at, b.at) })
+	for _, l := range p.looks {
+		s.of[l.goroutine] = append(s.of[l.goroutine], l)
+		s.rounds[l.at] = append(s.rounds[l.at], l)
+	}
+	s.findUsual()
+	return s
+}
+
+// findUsual finds routes of which nearly all looks outside calls say the same.
+func (s *sightings) findUsual() {
+	calls := make(map[int32][]int32) // by request
+	for i := range s.p.calls {
+		if c := &s.p.calls[i]; c.request >= 0 && !c.behind {
+			calls[c.request] = append(calls[c.request], int32(i))
+		}
+	}
+	type seen struct {
+		all int
+		by  map[evidence.NameID]int
+		of  map[evidence.NameID]parked
+	}
+	routes := make(map[evidence.NameID]*seen)
+	for i := range s.p.requests {
+		r := &s.p.requests[i]
+		for _, l := range s.within(r, r.begun, s.p.endOf(r)) {
+			if slices.ContainsFunc(calls[int32(i)], func(k int32) bool { c := &s.p.calls[k]; return c.begun <= l.at && l.at <= s.p.doneAt(c) }) {
+				continue
+			}
+			of := routes[r.what]
+			if of == nil {
+				of = &seen{by: make(map[evidence.NameID]int), of: make(map[evidence.NameID]parked)}
+				routes[r.what] = of
+			}
+			of.all++
+			if w := s.meaningOf(l.stack); l.waits && w.Kind != 0 {
+				of.by[w.Cause]++
+				of.of[w.Cause] = w
+			}
+		}
+	}
+	for route, of := range routes {
+		for cause, n := range of.by {
+			if n >= alikeLooks && float64(n) >= alikePart*float64(of.all) {
+				s.usual[route] = of.of[cause]
+			}
+		}
+	}
+}
+
+// within returns the looks at a request's goroutine between two moments.
+func (s *sightings) within(x *exchange, from, until int64) []look {
+	if s == nil || x.goroutines[0] == 0 {
+		return nil
+	}
+	all := s.of[x.goroutines[0]]
+	i, _ := slices.BinarySearchFunc(all, from, func(l look, at int64) int { return cmp.Compare(l.at, at) })
+	k, _ := slices.BinarySearchFunc(all, until, func(l look, at int64) int { return cmp.Compare(l.at, at) })
+	return all[i:max(i, k)]
+}
+
+// meaningOf says what a stack waits for.
+func (s *sightings) meaningOf(stack evidence.StackID) parked {
+	w, known := s.parked[stack]
+	if !known {
+		w = s.p.interpretParked(stack)
+		s.parked[stack] = w
+	}
+	return w
+}
+
+// interpretParked reads the stack of a goroutine that is parked, by the runtime's function that parked it.
+func (p *parser) interpretParked(stack evidence.StackID) (w parked) {
+	var funcs []string
+	for _, f := range p.b.Frames(stack) {
+		funcs = append(funcs, p.b.Text(f.Func))
+	}
+	place := gostack.Place(funcs)
+	waits := func(kind evidence.Kind, what string) {
+		w.Kind, w.Stack, w.Cause = kind, stack, p.b.Name(what)
+	}
+	switch known := gostack.WaitOf(funcs); known.For {
+	case gostack.Lock:
+		waits(evidence.LockWait, known.Name)
+		w.site = place
+		return w
+	case gostack.Pool:
+		waits(evidence.PoolWait, known.Name)
+		return w
+	case gostack.Connection:
+		waits(evidence.PoolWait, "connections of net/http's client in "+place)
+		return w
+	case gostack.Collector:
+		waits(evidence.GCWait, known.Name)
+		return w
+	case gostack.Answer:
+		waits(evidence.NetWait, known.Name)
+		w.answer = true
+		return w
+	}
+	switch reason := gostack.ParkedFor(funcs); {
+	case strings.HasPrefix(place, "net/http.(*connReader)."):
+		waits(evidence.ClientWait, "")
+	case reason == gostack.ParkedForAssist:
+		waits(evidence.GCAssistWait, "")
+	case place == "":
+	case reason == gostack.ParkedForNetwork:
+		if dependency := gostack.Dependency(funcs); dependency != "" {
+			waits(evidence.NetWait, dependency)
+			w.answer = true
+		}
+	case reason == gostack.ParkedForTimer:
+		waits(evidence.SleepWait, reason+" in "+place)
+	case reason != "":
+		waits(evidence.SyncWait, reason+" in "+place)
+	}
+	return w
+}
+
+// fill yields what looks say of a request between two moments, in stretches that end in the middle between two looks, each as what was inferred of
+// it becomes by that. Without a look it yields what was inferred alone.
+func (s *sightings) fill(x *exchange, from, to int64, inferred evidence.Segment, yield func(until int64, seg evidence.Segment)) {
+	all := s.within(x, from, to)
+	for i, l := range all {
+		until := to
+		if i+1 < len(all) {
+			until = (l.at + all[i+1].at) / 2
+		}
+		seg := inferred
+		if w := s.meaningOf(l.stack); l.waits && w.Kind != 0 {
+			seg = s.merge(inferred, w, l)
+		}
+		yield(until, seg)
+	}
+	if len(all) == 0 && s != nil && inferred.Kind == evidence.Unobserved && to-from >= alikeLeast {
+		if w, known := s.usual[x.what]; known {
+			inferred = w.Segment
+		}
+	}
+	yield(to, inferred)
+}
+
+// merge returns what a wait is by what was inferred from times and by a look. A lock is one; of others what was inferred says more, such as the size of a
+// pool, and the look says where.
+func (s *sightings) merge(inferred evidence.Segment, w parked, l look) evidence.Segment {
+	kind := s.p.b.WaitFacts(inferred.Cause).Kind
+	switch {
+	case w.Kind == evidence.LockWait:
+		seg := w.Segment
+		if inferred.HolderKind != 0 {
+			seg.HolderKind, seg.HolderCause, seg.HolderStack = inferred.HolderKind, inferred.HolderCause, inferred.HolderStack
+			return seg
+		}
+		return s.findHolder(seg, w, l)
+	case inferred.Kind == evidence.Unobserved, w.Kind == evidence.PoolWait && kind == evidence.OneAtATime:
+		seg := w.Segment
+		seg.HolderKind, seg.HolderCause, seg.HolderStack = inferred.HolderKind, inferred.HolderCause, inferred.HolderStack
+		return seg
+	}
+	inferred.Stack = w.Stack
+	return inferred
+}
+
+// findHolder adds to a wait for a lock what its holder does, which was seen in the same round in the function that takes the lock.
+func (s *sightings) findHolder(seg evidence.Segment, w parked, l look) evidence.Segment {
+	for _, other := range s.rounds[l.at] {
+		if other.goroutine == l.goroutine || other.stack == 0 {
+			continue
+		}
+		of := s.meaningOf(other.stack)
+		if of.Kind == evidence.LockWait && of.Cause == seg.Cause || !s.contains(other.stack, w.site) {
+			continue
+		}
+		if other.waits && of.Kind != 0 {
+			seg.HolderKind, seg.HolderCause, seg.HolderStack = of.Kind, of.Cause, other.stack
+			if c := s.callAt(other.goroutine, l.at); c != nil && of.Kind == evidence.NetWait {
+				seg.HolderCause = c.what
+			}
+			return seg
+		}
+	}
+	return seg
+}
+
+// contains says whether a function is on a stack.
+func (s *sightings) contains(stack evidence.StackID, function string) bool {
+	return slices.ContainsFunc(s.p.b.Frames(stack), func(f evidence.Frame) bool { return s.p.b.Text(f.Func) == function })
+}
+
+// callAt returns the call that a goroutine's request waits for at a moment; nil if none is known.
+func (s *sightings) callAt(goroutine, at int64) *exchange {
+	if s.calling == nil {
+		s.calling = make(map[int64][]int32)
+		for i := range s.p.calls {
+			c := &s.p.calls[i]
+			if c.request < 0 || c.behind {
+				continue
+			}
+			if g := s.p.requests[c.request].goroutines[0]; g != 0 {
+				s.calling[g] = append(s.calling[g], int32(i))
+			}
+		}
+	}
+	for _, i := range s.calling[goroutine] {
+		if c := &s.p.calls[i]; c.begun <= at && at <= s.p.doneAt(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// nameSites gives calls the stack of the goroutine whose request waits for them, where another goroutine sent them, as net/http's client does.
+func (s *sightings) nameSites() {
+	if s == nil {
+		return
+	}
+	for i := range s.p.calls {
+		c := &s.p.calls[i]
+		if c.request < 0 || c.behind {
+			continue
+		}
+		r := &s.p.requests[c.request]
+		if c.stack != 0 && c.goroutines[0] == r.goroutines[0] {
+			continue
+		}
+		c.stack = 0
+		for _, l := range s.within(r, c.begun, s.p.doneAt(c)) {
+			if w := s.meaningOf(l.stack); l.waits && w.answer {
+				c.stack = l.stack
+				break
+			}
+		}
+	}
+}
