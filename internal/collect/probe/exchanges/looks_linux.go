@@ -14,9 +14,11 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/goroutine"
 )
 
-// How often goroutines that serve requests are looked at. A round takes at most one part in lookCost of a CPU.
+// How often goroutines that serve requests are looked at. A round takes at most one part in lookCost of a CPU, unless that would make rounds
+// rarer than lookRare.
 const (
 	lookEach  = 20 * time.Millisecond
+	lookRare  = 250 * time.Millisecond
 	lookCost  = 200
 	lookAfter = int64(2e6) // ns that a request is under way before it is looked at
 	mostLooks = 64         // in a round
@@ -44,8 +46,8 @@ func (w *watching) waitAndLook(ctx context.Context) bool {
 	for until := time.Now().Add(drainEach); ; {
 		now := time.Now()
 		if !now.Before(w.looks.next) {
-			w.lookAtGoroutines()
-			w.looks.next = time.Now().Add(max(lookEach, lookCost*time.Since(now)))
+			took := w.lookAtGoroutines()
+			w.looks.next = now.Add(min(lookRare, max(lookEach, lookCost*took)))
 		}
 		if now = time.Now(); !now.Before(until) {
 			return true
@@ -56,11 +58,12 @@ func (w *watching) waitAndLook(ctx context.Context) bool {
 	}
 }
 
-// lookAtGoroutines writes what goroutines do whose requests are under way, of many a part drawn by lot.
-func (w *watching) lookAtGoroutines() {
-	x := w.looks
+// lookAtGoroutines writes what goroutines do whose requests are under way, of many a part drawn by lot. It returns how long that took, but for
+// the names of functions, which are looked up once.
+func (w *watching) lookAtGoroutines() (took time.Duration) {
+	x, began := w.looks, time.Now()
 	if !x.findBegun(w) {
-		return
+		return time.Since(began)
 	}
 	if len(x.begun) > mostLooks {
 		rand.Shuffle(len(x.begun), func(i, k int) { x.begun[i], x.begun[k] = x.begun[k], x.begun[i] })
@@ -72,12 +75,14 @@ func (w *watching) lookAtGoroutines() {
 		if state == goroutine.Unknown {
 			continue
 		}
-		stack := 0
+		stack, names := 0, time.Now()
 		if len(frames) > 0 {
 			w.buf, stack = w.sites.appendStack(w.buf, frames)
 		}
+		began = began.Add(time.Since(names))
 		w.buf = fmt.Appendf(w.buf, "g %d %d %c %d\n", at, w.routines.numberOf(g), state, stack)
 	}
+	return time.Since(began)
 }
 
 // findBegun finds the goroutines whose requests are under way. It returns false where there are none.
