@@ -39,6 +39,9 @@ type Access struct {
 	// reads.
 	SwitchesOn []string
 
+	// Traces says that execution traces are recorded, which tell what each goroutine does.
+	Traces bool
+
 	// Lacks says what cannot be recorded as this user, and what would help: "environment: needs the user app or root".
 	Lacks []Lack
 
@@ -65,6 +68,8 @@ type Plan struct {
 	Flight   bool          // also use a JVM's flight recorder, which costs more than the rest
 	NoFlight bool          // never use it, not even if thread dumps leave waits unexplained
 	Heap     bool          // also record the objects on the heap of .NET and those that die in gen 2: it lengthens collections, and ends with one
+
+	Traced bool // another access records execution traces, which tell what goroutines do
 
 	Latencies *Latencies // of the requests that a load sends at the same time; nil: none
 }

@@ -155,15 +155,17 @@ func (f Finding) Record(ctx context.Context, opt Options) (path string, err erro
 		return "", err
 	}
 	s := &sink{w: w, warn: opt.Warn, follow: opt.Follow, latencies: new(probe.Latencies)}
+	traced := false
 	for _, a := range f.Accesses {
 		for _, l := range a.Lacks {
 			s.Lack(l)
 		}
+		traced = traced || a.Traces
 	}
 	ctx, stop := context.WithTimeout(ctx, opt.For+settle)
 	defer stop()
 	ctx, end := context.WithCancelCause(ctx)
-	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Always: opt.Always, Flight: opt.Flight, NoFlight: opt.NoFlight, Heap: opt.Heap, Latencies: s.latencies}
+	plan := probe.Plan{For: opt.For, Passive: opt.Passive, Always: opt.Always, Flight: opt.Flight, NoFlight: opt.NoFlight, Heap: opt.Heap, Traced: traced && !opt.Passive, Latencies: s.latencies}
 	var probes, beside sync.WaitGroup
 	var mu sync.Mutex
 	for _, a := range f.Accesses {

@@ -53,6 +53,9 @@ func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink
 		return nil
 	}
 	defer w.close()
+	if plan.Traced {
+		w.looks = nil
+	}
 	out, err := sink.Create(capture.Meta{Name: "exchanges.txt", Probe: name, Origin: "eBPF", About: t.Subject()})
 	if err != nil {
 		return err

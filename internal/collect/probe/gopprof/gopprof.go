@@ -88,7 +88,7 @@ func newAccess(e *endpoint, t discover.Target) probe.Access {
 	return probe.Access{
 		Probe:      name,
 		Where:      e.shown,
-		SwitchesOn: switches,
+		SwitchesOn: switches, Traces: true,
 		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 			return recordEndpoint(ctx, e, about, plan, sink)
 		},
