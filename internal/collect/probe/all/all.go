@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/dotnet"
 	"github.com/unstall/unstall/internal/collect/probe/exchanges"
 	"github.com/unstall/unstall/internal/collect/probe/gopprof"
+	"github.com/unstall/unstall/internal/collect/probe/goroutine"
 	"github.com/unstall/unstall/internal/collect/probe/hotspot"
 	"github.com/unstall/unstall/internal/collect/probe/hugepages"
 	"github.com/unstall/unstall/internal/collect/probe/kernel"
@@ -18,6 +19,7 @@ import (
 // Probes are asked in this order.
 var Probes = []probe.Probe{
 	gopprof.Probe,
+	goroutine.Probe,
 	dotnet.Probe,
 	hotspot.Probe,
 	phpfpm.Probe,

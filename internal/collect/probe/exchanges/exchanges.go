@@ -10,6 +10,9 @@
 // From these the recorder takes the method, the route without identifiers, and the status. For a call to a database it takes the verb and the
 // table of the statement, and from the end of the answer whether a transaction is open. Nothing else of the data is written anywhere.
 //
+// Of a Go program the programs also keep the goroutine of each transfer, and the stack that sends a call. The recorder looks at the goroutines whose requests are
+// under way, by their memory (internal/collect/probe/goroutine).
+//
 // For HTTP/2 (RFC 9113) the programs follow the frames (Linux 6.4), whose headers name their stream, and report those that begin and end requests.
 // From their headers (RFC 7541) the recorder reads the name of the request and its status. TLS hides all of that.
 //

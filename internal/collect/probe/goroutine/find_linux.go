@@ -1,0 +1,127 @@
+package goroutine
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
+)
+
+// profileEach is the time between two profiles; the last is taken at the end.
+const profileEach = 10 * time.Second
+
+// findAccess returns one access for a Go process of this host.
+func findAccess(_ context.Context, t discover.Target) []probe.Access {
+	if t.PID <= 0 || !registersKnown {
+		return nil
+	}
+	release, ok := IsGo(t.PID)
+	if !ok {
+		return nil
+	}
+	return []probe.Access{{
+		Probe: name,
+		Where: fmt.Sprintf("the goroutines in the memory of pid %d", t.PID),
+		Record: func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+			if plan.Traced || plan.Always { // they take profiles by themselves, or it lasts for ever
+				return nil
+			}
+			if plan.For > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, plan.For)
+				defer cancel()
+			}
+			table, err := openTable(t.PID, release)
+			if err != nil {
+				sink.Lack(probe.Lack{What: "its goroutines, from its memory", Why: err.Error(), Do: "build it without -ldflags=-s, or let it serve net/http/pprof"})
+				return nil
+			}
+			return table.recordProfiles(ctx, t, sink)
+		},
+	}}
+}
+
+// recordProfiles writes a profile now, in each period, and at the end.
+func (t *table) recordProfiles(ctx context.Context, of discover.Target, sink probe.Sink) error {
+	symbols := symbol.NewProcess(of.PID)
+	for n := 1; ; n++ {
+		p, err := t.profile(symbols, time.Now())
+		if err != nil || len(p.Sample) == 0 {
+			return nil // it has ended
+		}
+		out, err := sink.Create(capture.Meta{Name: fmt.Sprintf("goroutine-%d.pb.gz", n), Probe: name, Origin: "process_vm_readv", About: of.Subject()})
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(writeProfile(p, out), out.Close()); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		probe.Wait(ctx, profileEach) // and once more at the end
+		if !probe.Alive(of.PID) {
+			return nil
+		}
+	}
+}
+
+func writeProfile(p *profile.Profile, out io.Writer) error {
+	z := gzip.NewWriter(out)
+	return errors.Join(p.WriteUncompressed(z), z.Close())
+}
+
+// profile takes a profile of all goroutines as runtime/pprof writes it: how many there are with each stack.
+func (t *table) profile(symbols *symbol.Process, now time.Time) (*profile.Profile, error) {
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "goroutine", Unit: "count"}}, PeriodType: &profile.ValueType{Type: "goroutine", Unit: "count"}, Period: 1, TimeNanos: now.UnixNano(),
+	}
+	samples := make(map[string]*profile.Sample)
+	locations := make(map[string]*profile.Location)
+	var text strings.Builder
+	err := t.all(func(_ State, frames []uint64, stands int64) {
+		text.Reset()
+		var stack []*profile.Location
+		for i, address := range frames {
+			if i > 0 { // it is that after a call, which may be the last instruction of its function
+				address--
+			}
+			function, _ := symbols.Name(address)
+			if function == "" {
+				break
+			}
+			l := locations[function]
+			if l == nil {
+				id := uint64(len(locations) + 1)
+				f := &profile.Function{ID: id, Name: function, SystemName: function}
+				l = &profile.Location{ID: id, Line: []profile.Line{{Function: f}}}
+				locations[function] = l
+				p.Function, p.Location = append(p.Function, f), append(p.Location, l)
+			}
+			stack = append(stack, l)
+			text.WriteString(function)
+			text.WriteByte('\n')
+		}
+		if len(stack) == 0 {
+			return
+		}
+		s := samples[text.String()]
+		if s == nil {
+			s = &profile.Sample{Location: stack, Value: []int64{0}}
+			samples[text.String()] = s
+			p.Sample = append(p.Sample, s)
+		}
+		s.Value[0] += stands
+	})
+	return p, err
+}

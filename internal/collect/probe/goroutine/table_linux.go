@@ -1,0 +1,162 @@
+package goroutine
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// registersKnown says whether this machine is one whose struct g is known.
+const registersKnown = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
+
+// table is the list of all goroutines of a process, which the runtime keeps in allgs (runtime/proc.go).
+type table struct {
+	*Reader
+	length, first uint64 // addresses of runtime.allglen and runtime.allgptr
+}
+
+// Bounds of what is read of one process.
+const (
+	mostGoroutines = 1 << 20
+	mostStacks     = 20_000 // of more goroutines only each second, third … is looked at
+	mostSymbolText = 64 << 20
+)
+
+var errNoTable = errors.New("its executable has no symbols, which tell where the list of goroutines is")
+
+// openTable finds the list of a process that a release of Go built.
+func openTable(pid int, release string) (*table, error) {
+	exe := fmt.Sprintf("/proc/%d/exe", pid)
+	f, err := elf.Open(exe)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	at, err := findSymbols(f, "runtime.allglen", "runtime.allgptr")
+	if err != nil {
+		return nil, err
+	}
+	base := uint64(0)
+	if f.Type == elf.ET_DYN {
+		if base, err = loadedAt(pid, f); err != nil {
+			return nil, err
+		}
+	}
+	t := &table{Reader: NewReader(pid, release), length: base + at[0], first: base + at[1]}
+	if n, _, err := t.slice(); err != nil || n == 0 {
+		return nil, errors.Join(errNoTable, err)
+	}
+	return t, nil
+}
+
+// findSymbols returns the values of variables of an executable.
+func findSymbols(f *elf.File, names ...string) ([]uint64, error) {
+	symbols := f.Section(".symtab")
+	if symbols == nil || symbols.Link == 0 || int(symbols.Link) >= len(f.Sections) || f.Class != elf.ELFCLASS64 {
+		return nil, errNoTable
+	}
+	strings := f.Sections[symbols.Link]
+	if strings.Size > mostSymbolText {
+		return nil, errNoTable
+	}
+	text, err := strings.Data()
+	if err != nil {
+		return nil, err
+	}
+	values := make([]uint64, len(names))
+	wanted := make(map[uint32]int) // by where the name begins
+	for i, n := range names {
+		at := bytes.Index(text, []byte("\x00"+n+"\x00"))
+		if at < 0 {
+			return nil, errNoTable
+		}
+		wanted[uint32(at+1)] = i
+	}
+	in := symbols.Open()
+	room := make([]byte, 24<<10) // of symbols of 24 bytes (elf(5): Elf64_Sym)
+	for {
+		n, err := io.ReadFull(in, room)
+		for s := room[:n]; len(s) >= 24; s = s[24:] {
+			if i, is := wanted[f.ByteOrder.Uint32(s)]; is {
+				values[i] = f.ByteOrder.Uint64(s[8:])
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	for _, v := range values {
+		if v == 0 {
+			return nil, errNoTable
+		}
+	}
+	return values, nil
+}
+
+// loadedAt returns how far a position-independent executable was moved: where its lowest part is mapped.
+func loadedAt(pid int, f *elf.File) (uint64, error) {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return 0, err
+	}
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(maps)) {
+		if !strings.HasSuffix(strings.TrimSpace(line), " "+exe) {
+			continue
+		}
+		from, _, _ := strings.Cut(line, "-")
+		at, err := strconv.ParseUint(from, 16, 64)
+		if err != nil {
+			return 0, err
+		}
+		for _, p := range f.Progs {
+			if p.Type == elf.PT_LOAD {
+				return at - p.Vaddr&^(p.Align-1), nil
+			}
+		}
+	}
+	return 0, errNoTable
+}
+
+// slice returns how many goroutines the list has, ended ones included, and where it begins.
+func (t *table) slice() (n, first uint64, err error) {
+	var word [8]byte
+	if !t.read(t.length, word[:]) {
+		return 0, 0, errNoTable
+	}
+	n = binary.NativeEndian.Uint64(word[:])
+	if !t.read(t.first, word[:]) || n > mostGoroutines {
+		return 0, 0, errNoTable
+	}
+	return n, binary.NativeEndian.Uint64(word[:]), nil
+}
+
+// all yields what each goroutine does, and how many it stands for. What has ended is left out.
+func (t *table) all(yield func(state State, frames []uint64, stands int64)) error {
+	n, first, err := t.slice()
+	if err != nil || n == 0 {
+		return err
+	}
+	list := make([]byte, 8*n)
+	if !t.read(first, list) {
+		return errNoTable
+	}
+	stands := (n + mostStacks - 1) / mostStacks
+	for i := uint64(0); i < n; i += stands {
+		state, frames := t.Look(binary.NativeEndian.Uint64(list[8*i:]))
+		if state != Unknown {
+			yield(state, frames, int64(stands))
+		}
+	}
+	return nil
+}
