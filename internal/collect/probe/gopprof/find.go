@@ -116,7 +116,7 @@ func (e *endpoint) readHead(ctx context.Context, path, query string, within time
 // findAmongSockets asks all sockets of a process at once, and returns the first in their order that serves pprof, else a lack. It asks only a
 // program that contains net/http/pprof, because other servers should not get unexpected requests.
 func findAmongSockets(ctx context.Context, t discover.Target) (*endpoint, probe.Lack) {
-	lack := probe.Lack{What: "CPU profile, execution trace, heap, goroutines", Do: `add import _ "net/http/pprof" to the program and serve http.DefaultServeMux on a loopback port`}
+	lack := probe.Lack{What: "CPU profile, execution trace, heap", Do: `add import _ "net/http/pprof" to the program and serve http.DefaultServeMux on a loopback port`}
 	exe := fmt.Sprintf("/proc/%d/exe", t.PID)
 	switch has, err := discover.HasPprof(exe); {
 	case err != nil:
