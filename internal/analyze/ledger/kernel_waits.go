@@ -40,6 +40,16 @@ func (l *Ledger) kernelWaitsOf() *kernelWaits {
 	return k
 }
 
+// nameSyscalls sets the cause of a system call, or of one that the holder of what a request waits for is in.
+func (k *kernelWaits) nameSyscalls(b *evidence.Bundle, at int64, s *evidence.Segment) {
+	k.nameSyscall(b, at, s)
+	if s.HolderKind == evidence.Syscall {
+		holder := evidence.Segment{Kind: evidence.Syscall, Dur: s.Dur, Stack: s.HolderStack, Cause: s.HolderCause}
+		k.nameSyscall(b, at, &holder)
+		s.HolderCause = holder.Cause
+	}
+}
+
 // nameSyscall sets the cause of a system call to what the kernel did in it, if a wait fills most of the call's time and
 // has the calling function on its stack.
 func (k *kernelWaits) nameSyscall(b *evidence.Bundle, at int64, s *evidence.Segment) {

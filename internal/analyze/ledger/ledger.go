@@ -72,6 +72,7 @@ type Ledger struct {
 	Seen     []sightings.Joined  // how all sources saw the requests, from the outermost to the innermost
 	From, To int64               // ns: the time they were watched
 	Traced   bool                // the requests' states are known
+	Looked   bool                // looks at goroutines from outside tell some of the states
 	Sampled  bool                // the states come from samples: running and ready look the same
 
 	Rule      string            // "slo", "3x_route_floor", "baseline", "unfinished", "timed_out"
@@ -115,6 +116,7 @@ type Ledger struct {
 	occupancy *occupancy                // nil: the requests' states are known, or threads were not sampled
 	withheld  metrics.Withheld          // of the stops
 	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
+	denied    *denials                  // nil: the goroutines of requests were not looked at from outside
 	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
 	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it

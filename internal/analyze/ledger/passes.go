@@ -134,6 +134,11 @@ func init() {
 				w.takeAll(f)
 			}
 		}},
+		{"looks", "Looks met the request's goroutine running or ready: its work, less what the host and other threads kept from it.", "looks at goroutines", []Mechanism{Own, RequestsCPU, HostCPU}, func(w *walker, f *freeTime) {
+			if w.l.denied != nil && (f.s.Kind == evidence.Running || f.s.Kind == evidence.Runnable) {
+				w.chargeLooked(f)
+			}
+		}},
 		{"awaits", "A request that holds no thread waits for one, or for what it awaits.", "what requests await", nil, func(w *walker, f *freeTime) {
 			if f.s.Kind == evidence.Awaiting && (w.l.awaiteds != nil || w.l.alike != nil) {
 				w.chargeAwaited(f.at, *f.s)
@@ -142,7 +147,7 @@ func init() {
 		}},
 		{"calls", "Parts of a call are something else, as in requests whose awaits are known.", "awaits of similar requests", nil, (*walker).chargeConnectionWaits},
 		{"state", "The state says what it is; a CPU's time that the host did not give is the host's.", "", nil, func(w *walker, f *freeTime) {
-			w.l.kernel.nameSyscall(w.l.b, f.at, f.s)
+			w.l.kernel.nameSyscalls(w.l.b, f.at, f.s)
 			chargeSegment(f.s, &w.c)
 			if q := w.l.queued; q != nil && f.s.Kind == evidence.Awaiting {
 				w.c[PoolThread] = int64(q.meanShare(f.at, f.s.Dur) * float64(f.s.Dur))

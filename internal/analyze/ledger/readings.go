@@ -45,6 +45,12 @@ func init() { // in init because some readings walk through requests, which need
 			l.Unread = l.unreadBusy()
 			l.collector = l.collectorShare()
 		}},
+		{"looks at goroutines from outside", nil, func(l *Ledger, _ *input) {
+			l.denied = l.buildDenials()
+			if l.Looked = l.denied != nil; l.Looked {
+				l.kernel = l.kernelWaitsOf()
+			}
+		}},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Threads)
 			l.awaitGate = l.gatedAwaits()

@@ -37,7 +37,7 @@ func ParkedFor(funcs []string) string {
 				return p.reason
 			}
 		}
-		if !isRuntimeOrSync(f) {
+		if IsOutside(f) {
 			break
 		}
 	}
@@ -47,13 +47,14 @@ func ParkedFor(funcs []string) string {
 // Place returns the innermost function outside the runtime and the packages that wait for it; "" where there is none.
 func Place(funcs []string) string {
 	for _, f := range funcs {
-		if !isRuntimeOrSync(f) {
+		if IsOutside(f) {
 			return f
 		}
 	}
 	return ""
 }
 
-func isRuntimeOrSync(f string) bool {
-	return strings.HasPrefix(f, "runtime.") || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "time.")
+// IsOutside says whether a function is neither the runtime's nor of a package in which goroutines wait.
+func IsOutside(f string) bool {
+	return !strings.HasPrefix(f, "runtime.") && !strings.HasPrefix(f, "sync.") && !strings.HasPrefix(f, "internal/") && !strings.HasPrefix(f, "time.")
 }

@@ -16,9 +16,11 @@ import (
 type look struct {
 	at        int64
 	goroutine int64
-	waits     bool // it was parked
+	state     byte // 'r' it ran, 'q' it was ready, 'w' it was parked, 's' it was in a system call
 	stack     evidence.StackID
 }
+
+func (l look) waits() bool { return l.state == 'w' }
 
 // mostLooks bounds the looks that are kept: some 100 MB.
 const mostLooks = 2 << 20
@@ -44,7 +46,7 @@ func (p *parser) parseLook(text []byte) bool {
 		return false
 	}
 	if len(p.looks) < mostLooks {
-		p.looks = append(p.looks, look{at: n[0], goroutine: n[1], waits: state[0] == 'w', stack: p.stacks[n[2]]})
+		p.looks = append(p.looks, look{at: n[0], goroutine: n[1], state: state[0], stack: p.stacks[n[2]]})
 	}
 	return true
 }
@@ -114,7 +116,7 @@ func (s *sightings) findUsual() {
 				routes[r.what] = of
 			}
 			of.all++
-			if w := s.meaningOf(l.stack); l.waits && w.Kind != 0 {
+			if w := s.meaningOf(l.stack); l.waits() && w.Kind != 0 {
 				of.by[w.Cause]++
 				of.of[w.Cause] = w
 			}
@@ -152,10 +154,7 @@ func (s *sightings) meaningOf(stack evidence.StackID) parked {
 
 // interpretParked reads the stack of a goroutine that is parked, by the runtime's function that parked it.
 func (p *parser) interpretParked(stack evidence.StackID) (w parked) {
-	var funcs []string
-	for _, f := range p.b.Frames(stack) {
-		funcs = append(funcs, p.b.Text(f.Func))
-	}
+	funcs := p.functionsOf(stack)
 	place := gostack.Place(funcs)
 	waits := func(kind evidence.Kind, what string) {
 		w.Kind, w.Stack, w.Cause = kind, stack, p.b.Name(what)
@@ -169,6 +168,10 @@ func (p *parser) interpretParked(stack evidence.StackID) (w parked) {
 		waits(evidence.PoolWait, known.Name)
 		return w
 	case gostack.Connection:
+		outside := slices.IndexFunc(funcs, func(f string) bool { return gostack.IsOutside(f) && !strings.HasPrefix(f, "net/http.") })
+		if outside >= 0 {
+			place = funcs[outside]
+		}
 		waits(evidence.PoolWait, "connections of net/http's client in "+place)
 		return w
 	case gostack.Collector:
@@ -198,6 +201,14 @@ func (p *parser) interpretParked(stack evidence.StackID) (w parked) {
 	return w
 }
 
+// functionsOf returns the functions of a stack, innermost first.
+func (p *parser) functionsOf(stack evidence.StackID) (funcs []string) {
+	for _, f := range p.b.Frames(stack) {
+		funcs = append(funcs, p.b.Text(f.Func))
+	}
+	return funcs
+}
+
 // fill yields what looks say of a request between two moments, in stretches that end in the middle between two looks, each as what was inferred of
 // it becomes by that. Without a look it yields what was inferred alone.
 func (s *sightings) fill(x *exchange, from, to int64, inferred evidence.Segment, yield func(until int64, seg evidence.Segment)) {
@@ -207,11 +218,7 @@ func (s *sightings) fill(x *exchange, from, to int64, inferred evidence.Segment,
 		if i+1 < len(all) {
 			until = (l.at + all[i+1].at) / 2
 		}
-		seg := inferred
-		if w := s.meaningOf(l.stack); l.waits && w.Kind != 0 {
-			seg = s.merge(inferred, w, l)
-		}
-		yield(until, seg)
+		yield(until, s.merge(inferred, l))
 	}
 	if len(all) == 0 && s != nil && inferred.Kind == evidence.Unobserved && to-from >= alikeLeast {
 		if w, known := s.usual[x.what]; known {
@@ -221,11 +228,19 @@ func (s *sightings) fill(x *exchange, from, to int64, inferred evidence.Segment,
 	yield(to, inferred)
 }
 
-// merge returns what a wait is by what was inferred from times and by a look. A lock is one; of others what was inferred says more, such as the size of a
-// pool, and the look says where.
-func (s *sightings) merge(inferred evidence.Segment, w parked, l look) evidence.Segment {
+// merge returns what a request did by what was inferred from times and by a look. Whether it ran or was ready, only the look says. A lock is one; of
+// other waits what was inferred says more, such as the size of a pool, and the look says where.
+func (s *sightings) merge(inferred evidence.Segment, l look) evidence.Segment {
 	kind := s.p.b.WaitFacts(inferred.Cause).Kind
+	if guessed := inferred.Kind == evidence.Unobserved || kind == evidence.Turn; guessed && l.state == 'r' {
+		return evidence.Segment{Kind: evidence.Running}
+	} else if guessed && l.state == 'q' {
+		return evidence.Segment{Kind: evidence.Runnable}
+	}
+	w := s.meaningOf(l.stack)
 	switch {
+	case !l.waits() || w.Kind == 0:
+		return inferred
 	case w.Kind == evidence.LockWait:
 		seg := w.Segment
 		if inferred.HolderKind != 0 {
@@ -252,7 +267,13 @@ func (s *sightings) findHolder(seg evidence.Segment, w parked, l look) evidence.
 		if of.Kind == evidence.LockWait && of.Cause == seg.Cause || !s.contains(other.stack, w.site) {
 			continue
 		}
-		if other.waits && of.Kind != 0 {
+		if other.state == 's' {
+			if call, in := gostack.SystemCall(s.p.functionsOf(other.stack)); call != "" {
+				seg.HolderKind, seg.HolderCause, seg.HolderStack = evidence.Syscall, s.p.b.TellWait(call+in, evidence.Wait{Call: call}), other.stack
+				return seg
+			}
+		}
+		if other.waits() && of.Kind != 0 {
 			seg.HolderKind, seg.HolderCause, seg.HolderStack = of.Kind, of.Cause, other.stack
 			if c := s.callAt(other.goroutine, l.at); c != nil && of.Kind == evidence.NetWait {
 				seg.HolderCause = c.what
@@ -306,10 +327,18 @@ func (s *sightings) nameSites() {
 		}
 		c.stack = 0
 		for _, l := range s.within(r, c.begun, s.p.doneAt(c)) {
-			if w := s.meaningOf(l.stack); l.waits && w.answer {
+			if w := s.meaningOf(l.stack); l.waits() && w.answer {
 				c.stack = l.stack
 				break
 			}
 		}
 	}
+}
+
+// meanGap returns the mean time (ns) between two rounds of looks; 0 where there are none.
+func (s *sightings) meanGap() int64 {
+	if s == nil || len(s.rounds) < 2 {
+		return 0
+	}
+	return (s.p.looks[len(s.p.looks)-1].at - s.p.looks[0].at) / int64(len(s.rounds)-1)
 }

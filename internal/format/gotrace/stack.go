@@ -167,7 +167,7 @@ const maxFrames = 128
 func (k *stack) classify(b *evidence.Builder, funcs []string) {
 	k.root = funcs[len(funcs)-1]
 	for _, f := range funcs {
-		if !strings.HasPrefix(f, "runtime.") && !strings.HasPrefix(f, "sync.") && !strings.HasPrefix(f, "internal/") && !strings.HasPrefix(f, "time.") {
+		if gostack.IsOutside(f) {
 			if k.place == "" {
 				k.place = f
 			}

@@ -21,6 +21,7 @@ const (
 	lookRare  = 250 * time.Millisecond
 	lookCost  = 200
 	lookAfter = int64(2e6) // ns that a request is under way before it is looked at
+	lookOn    = int64(1e9) // ns for which a goroutine is looked at that has answered: it may still hold what others wait for
 	mostLooks = 64         // in a round
 	lookBatch = 1 << 11    // connections whose state is read at once
 )
@@ -32,6 +33,7 @@ type looks struct {
 	keys   []uint64
 	states [][stateSize]byte
 	begun  []uint64 // goroutines of requests that are under way
+	done   []uint64 // of those that were answered just now
 }
 
 func newLooks(pid int, release string) *looks {
@@ -65,10 +67,7 @@ func (w *watching) lookAtGoroutines() (took time.Duration) {
 	if !x.findBegun(w) {
 		return time.Since(began)
 	}
-	if len(x.begun) > mostLooks {
-		rand.Shuffle(len(x.begun), func(i, k int) { x.begun[i], x.begun[k] = x.begun[k], x.begun[i] })
-		x.begun = x.begun[:mostLooks]
-	}
+	x.begun = append(drawUpTo(mostLooks, x.begun), drawUpTo(max(0, mostLooks-len(x.begun)), x.done)...)
 	at := time.Now().UnixNano()
 	for _, g := range x.begun {
 		state, frames := x.reader.Look(g)
@@ -85,22 +84,35 @@ func (w *watching) lookAtGoroutines() (took time.Duration) {
 	return time.Since(began)
 }
 
-// findBegun finds the goroutines whose requests are under way. It returns false where there are none.
+// drawUpTo returns so many of a list, drawn by lot.
+func drawUpTo(n int, all []uint64) []uint64 {
+	if len(all) > n {
+		rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		all = all[:n]
+	}
+	return all
+}
+
+// findBegun finds the goroutines whose requests are under way, and those that have just answered. It returns false where no request is.
 func (x *looks) findBegun(w *watching) bool {
-	x.begun = x.begun[:0]
-	before := uint64(time.Now().UnixNano() - w.offset - lookAfter)
+	x.begun, x.done = x.begun[:0], x.done[:0]
+	now := time.Now().UnixNano() - w.offset
 	var cursor ebpf.MapBatchCursor
 	for {
 		n, err := w.keeps.states.BatchLookup(&cursor, x.keys, x.states, nil)
 		for i := range n {
 			s := x.states[i][:]
 			word := func(at int) uint32 { return binary.NativeEndian.Uint32(s[at:]) }
-			if word(atRole) != roleServer || word(atPhase) != phaseAsked {
+			moment := func(at int) int64 { return int64(binary.NativeEndian.Uint64(s[at:])) }
+			g := binary.NativeEndian.Uint64(s[atGoroutine:])
+			if word(atRole) != roleServer || g == 0 || !w.sites.isOwn(word(atThread)) {
 				continue
 			}
-			g := binary.NativeEndian.Uint64(s[atGoroutine:])
-			if g != 0 && binary.NativeEndian.Uint64(s[atBegun:]) < before && w.sites.isOwn(word(atThread)) {
+			switch phase := word(atPhase); {
+			case phase == phaseAsked && now-moment(atBegun) >= lookAfter:
 				x.begun = append(x.begun, g)
+			case phase == phaseAnswered && now-moment(atLast) < lookOn:
+				x.done = append(x.done, g)
 			}
 		}
 		if err != nil { // ErrKeyNotExist: these were the last

@@ -29,7 +29,10 @@ const (
 	mostSymbolText = 64 << 20
 )
 
-var errNoTable = errors.New("its executable has no symbols, which tell where the list of goroutines is")
+var (
+	errNoTable  = errors.New("its executable has no symbols, which tell where the list of goroutines is")
+	errNoMemory = errors.New("its memory cannot be read")
+)
 
 // openTable finds the list of a process that a release of Go built.
 func openTable(pid int, release string) (*table, error) {
@@ -50,10 +53,11 @@ func openTable(pid int, release string) (*table, error) {
 		}
 	}
 	t := &table{Reader: NewReader(pid, release), length: base + at[0], first: base + at[1]}
-	if n, _, err := t.slice(); err != nil || n == 0 {
-		return nil, errors.Join(errNoTable, err)
+	n, _, err := t.slice()
+	if err == nil && n == 0 {
+		err = errNoTable
 	}
-	return t, nil
+	return t, err
 }
 
 // findSymbols returns the values of variables of an executable.
@@ -132,7 +136,7 @@ func loadedAt(pid int, f *elf.File) (uint64, error) {
 func (t *table) slice() (n, first uint64, err error) {
 	var word [8]byte
 	if !t.read(t.length, word[:]) {
-		return 0, 0, errNoTable
+		return 0, 0, errNoMemory
 	}
 	n = binary.NativeEndian.Uint64(word[:])
 	if !t.read(t.first, word[:]) || n > mostGoroutines {
@@ -149,7 +153,7 @@ func (t *table) all(yield func(state State, frames []uint64, stands int64)) erro
 	}
 	list := make([]byte, 8*n)
 	if !t.read(first, list) {
-		return errNoTable
+		return errNoMemory
 	}
 	stands := (n + mostStacks - 1) / mostStacks
 	for i := uint64(0); i < n; i += stands {

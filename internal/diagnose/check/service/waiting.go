@@ -52,7 +52,7 @@ What helps: depends on the place. The named code shows what it waits for.`,
 // hasStates says whether the states of enough requests are known to look for a place.
 func hasStates(c *check.Case) bool {
 	l := c.Ledger
-	return l != nil && (l.Traced || l.Sampled) && len(l.Rows) >= ledger.MinRequests
+	return l != nil && (l.Traced || l.Sampled || l.Looked) && len(l.Rows) >= ledger.MinRequests
 }
 
 // speaksFor are the mechanisms that the supported causes of a step explain.
