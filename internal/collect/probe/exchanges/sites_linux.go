@@ -14,7 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
-// mostSites is the number of stacks a second that are taken of calls at most, about. One costs the process some 3 µs.
+// mostSites is the number of stacks a second that are taken of calls at most, about.
 const mostSites = 2_000
 
 // storeStack stores in the state of R6, of a call that begins, the number of the stack that sends it. Only Go programs are asked: their functions keep frame pointers
