@@ -66,6 +66,7 @@ type sightings struct {
 	parked  map[evidence.StackID]parked
 	calling map[int64][]int32          // by goroutine that serves a request: its calls
 	usual   map[evidence.NameID]parked // by route: what nearly all looks say
+	on      map[onStack]bool
 }
 
 // Signs that the waits of a route's requests which no look met are like those that looks met.
@@ -80,7 +81,7 @@ func (p *parser) collectSightings() *sightings {
 	if len(p.looks) == 0 {
 		return nil
 	}
-	s := &sightings{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), parked: make(map[evidence.StackID]parked), usual: make(map[evidence.NameID]parked)}
+	s := &sightings{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), parked: make(map[evidence.StackID]parked), on: make(map[onStack]bool), usual: make(map[evidence.NameID]parked)}
 	slices.SortStableFunc(p.looks, func(a, b look) int { return cmp.Compare(a.at, b.at) })
 	for _, l := range p.looks {
 		s.of[l.goroutine] = append(s.of[l.goroutine], l)
@@ -286,10 +287,22 @@ func (s *sightings) findHolder(seg evidence.Segment, w parked, l look) evidence.
 
 // contains says whether a function is on a stack.
 func (s *sightings) contains(stack evidence.StackID, function string) bool {
-	return slices.ContainsFunc(s.p.b.Frames(stack), func(f evidence.Frame) bool { return s.p.b.Text(f.Func) == function })
+	k := onStack{stack, function}
+	is, known := s.on[k]
+	if !known {
+		is = slices.ContainsFunc(s.p.b.Frames(stack), func(f evidence.Frame) bool { return s.p.b.Text(f.Func) == function })
+		s.on[k] = is
+	}
+	return is
 }
 
-// callAt returns the call that a goroutine's request waits for at a moment; nil if none is known.
+// onStack asks whether a function is on a stack.
+type onStack struct {
+	stack    evidence.StackID
+	function string
+}
+
+// callAt returns the call that a goroutine's request has begun last and waits for at a moment; nil if none is known.
 func (s *sightings) callAt(goroutine, at int64) *exchange {
 	if s.calling == nil {
 		s.calling = make(map[int64][]int32)
@@ -302,11 +315,16 @@ func (s *sightings) callAt(goroutine, at int64) *exchange {
 				s.calling[g] = append(s.calling[g], int32(i))
 			}
 		}
-	}
-	for _, i := range s.calling[goroutine] {
-		if c := &s.p.calls[i]; c.begun <= at && at <= s.p.doneAt(c) {
-			return c
+		for _, all := range s.calling {
+			slices.SortFunc(all, func(a, b int32) int {
+				return cmp.Or(cmp.Compare(s.p.calls[a].begun, s.p.calls[b].begun), cmp.Compare(a, b))
+			})
 		}
+	}
+	all := s.calling[goroutine]
+	n, _ := slices.BinarySearchFunc(all, at+1, func(k int32, at int64) int { return cmp.Compare(s.p.calls[k].begun, at) })
+	if n > 0 && at <= s.p.doneAt(&s.p.calls[all[n-1]]) {
+		return &s.p.calls[all[n-1]]
 	}
 	return nil
 }
