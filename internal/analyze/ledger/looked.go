@@ -17,6 +17,7 @@ type denial struct {
 	from, to int64
 	part     float64 // of the time that the threads ran or were ready: they were ready
 	own      float64 // of that, the part while the process's own threads held the processors
+	unread   float64 // of the time in which a request had arrived and was not read, the part in which a thread can have been ready
 }
 
 // buildDenials returns nil unless goroutines were looked at from outside.
@@ -30,7 +31,7 @@ func (l *Ledger) buildDenials() *denials {
 	if !waits.Known() || !used.Known() {
 		return d
 	}
-	host := metrics.HostOf(l.b, l.Subject, w)
+	host, unread := metrics.HostOf(l.b, l.Subject, w), l.unreadTimes()
 	for i := range len(waits.T) - 1 {
 		c := denial{from: waits.T[i], to: waits.T[i+1], own: 1}
 		at := metrics.Window{From: c.from, Until: c.to}
@@ -39,6 +40,9 @@ func (l *Ledger) buildDenials() *denials {
 			continue
 		}
 		c.part = waits.V[i] / (waits.V[i] + ran.Number)
+		if ns := unread.within(c.from, c.to); ns > 0 {
+			c.unread = min(1, waits.V[i]*float64(c.to-c.from)/float64(ns))
+		}
 		if others := host.OthersOver(at); others.Known() && ran.Number+others.Number > 0 {
 			c.own = ran.Number / (ran.Number + others.Number)
 		}
@@ -47,16 +51,58 @@ func (l *Ledger) buildDenials() *denials {
 	return d
 }
 
-// split returns the parts of a stretch in which threads that would have run had no processor: behind the process's own threads, and behind others.
-func (d *denials) split(at, dur int64) (behind, others float64) {
+// unreadTimes returns when requests had arrived that were not read, in order and apart.
+func (l *Ledger) unreadTimes() (all spans) {
+	for _, row := range l.Rows {
+		at := l.sentAt(row)
+		for s := range l.b.Requests.Path(row).All {
+			if s.Kind == evidence.BeforeService && s.Dur >= shortUnread && l.isWaitOf(s.Cause, evidence.ArrivedAt) {
+				all = append(all, span{at, at + s.Dur})
+			}
+			at += s.Dur
+		}
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	apart := all[:0]
+	for _, s := range all {
+		if n := len(apart); n > 0 && s.from <= apart[n-1].to {
+			apart[n-1].to = max(apart[n-1].to, s.to)
+			continue
+		}
+		apart = append(apart, s)
+	}
+	return apart
+}
+
+// spans are stretches of time (ns), in order and apart.
+type spans []span
+
+type span struct{ from, to int64 }
+
+// within returns how much (ns) of a time lies in them.
+func (s spans) within(from, to int64) (ns int64) {
+	i, _ := slices.BinarySearchFunc(s, from, func(x span, t int64) int { return cmp.Compare(x.to, t) })
+	for ; i < len(s) && s[i].from < to; i++ {
+		ns += max(0, min(to, s[i].to)-max(from, s[i].from))
+	}
+	return ns
+}
+
+func deniedWork(c *denial) float64 { return c.part }
+
+func deniedReading(c *denial) float64 { return c.unread }
+
+// split returns the parts of a stretch in which threads that would have run had no processor, by a part of each cell: behind the process's own
+// threads, and behind others.
+func (d *denials) split(at, dur int64, part func(*denial) float64) (behind, others float64) {
 	var known, own, all float64
 	i, _ := slices.BinarySearchFunc(d.cells, at, func(c denial, t int64) int { return cmp.Compare(c.to, t) })
 	for ; i < len(d.cells) && d.cells[i].from < at+dur; i++ {
 		c := &d.cells[i]
 		ns := float64(min(c.to, at+dur) - max(c.from, at))
 		known += ns
-		all += c.part * ns
-		own += c.part * c.own * ns
+		all += part(c) * ns
+		own += part(c) * c.own * ns
 	}
 	if known <= 0 {
 		return 0, 0
@@ -66,7 +112,7 @@ func (d *denials) split(at, dur int64) (behind, others float64) {
 
 // chargeLooked charges a stretch in which a look met the request's goroutine running, or ready behind others of its program.
 func (w *walker) chargeLooked(f *freeTime) {
-	behind, others := w.l.denied.split(f.at, f.s.Dur)
+	behind, others := w.l.denied.split(f.at, f.s.Dur, deniedWork)
 	w.c = Charges{HostCPU: int64(others * float64(f.s.Dur))}
 	if f.s.Kind == evidence.Running {
 		w.c[RequestsCPU] = int64(behind * float64(f.s.Dur))
@@ -74,5 +120,13 @@ func (w *walker) chargeLooked(f *freeTime) {
 	} else {
 		w.c[RequestsCPU] = f.s.Dur - w.c[HostCPU]
 	}
+	w.takeAll(f)
+}
+
+// chargeDeniedReading charges the part of a stretch in which a request was unread while a thread was ready, as any thread of a Go program may read it.
+func (w *walker) chargeDeniedReading(f *freeTime) {
+	behind, others := w.l.denied.split(f.at, f.s.Dur, deniedReading)
+	w.c = Charges{RequestsCPU: int64(behind * float64(f.s.Dur)), HostCPU: int64(others * float64(f.s.Dur))}
+	w.c[Queued] = f.s.Dur - w.c[RequestsCPU] - w.c[HostCPU]
 	w.takeAll(f)
 }

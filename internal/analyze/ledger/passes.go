@@ -120,6 +120,11 @@ func init() {
 				w.pausedFor(f)
 			}
 		}},
+		{"unread, ready", "A thread of a Go program was ready to read the request and had no CPU, by the kernel's account.", "run-queue times", []Mechanism{RequestsCPU, HostCPU, Queued}, func(w *walker, f *freeTime) {
+			if w.l.denied != nil && w.l.Unread == nil && w.isUnread(f) && f.s.Dur >= shortUnread {
+				w.chargeDeniedReading(f)
+			}
+		}},
 		{"unread, busy", "The process kept the CPUs busy until the request was read.", "CPU samples", []Mechanism{RequestsCPU, Queued}, func(w *walker, f *freeTime) {
 			if busy := w.l.Unread; busy != nil && w.isUnread(f) && f.s.Dur >= shortUnread {
 				w.c = Charges{RequestsCPU: int64(busy.Part * float64(f.s.Dur))}

@@ -371,7 +371,7 @@ func (p *parser) parseStack(text []byte) bool {
 	}
 	p.frames = p.frames[:0]
 	for function := range bytes.SplitSeq(text, []byte("\t")) {
-		if len(function) > 0 && len(p.frames) < mostDepth {
+		if len(function) > 0 && len(p.frames) < mostDepth && !bytes.HasPrefix(function, []byte("runtime.goexit")) { // below each goroutine's first function
 			p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(recording.Clean(function, longestFunction))})
 		}
 	}

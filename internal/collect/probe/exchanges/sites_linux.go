@@ -11,6 +11,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"golang.org/x/sys/unix"
 
+	"github.com/unstall/unstall/internal/collect/probe/goroutine"
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
@@ -118,7 +119,7 @@ func (s *sites) appendStack(out []byte, frames []uint64) ([]byte, int) {
 			address--
 		}
 		function, _ := s.symbols.Name(address)
-		if function == "" {
+		if function == "" || goroutine.IsEnd(function) {
 			break
 		}
 		if i == 0 {

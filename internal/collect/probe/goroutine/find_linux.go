@@ -95,15 +95,17 @@ func (t *table) profile(symbols *symbol.Process, now time.Time) (*profile.Profil
 	var text strings.Builder
 	err := t.all(func(_ State, frames []uint64, stands int64) {
 		text.Reset()
+		root := ""
 		var stack []*profile.Location
 		for i, address := range frames {
 			if i > 0 { // it is that after a call, which may be the last instruction of its function
 				address--
 			}
 			function, _ := symbols.Name(address)
-			if function == "" {
+			if function == "" || IsEnd(function) {
 				break
 			}
+			root = function
 			l := locations[function]
 			if l == nil {
 				id := uint64(len(locations) + 1)
@@ -116,7 +118,7 @@ func (t *table) profile(symbols *symbol.Process, now time.Time) (*profile.Profil
 			text.WriteString(function)
 			text.WriteByte('\n')
 		}
-		if len(stack) == 0 {
+		if strings.HasPrefix(root, "runtime.") && root != "runtime.main" || len(stack) == 0 { // the runtime's own count as none in its profile, either
 			return
 		}
 		s := samples[text.String()]

@@ -61,6 +61,9 @@ func IsGo(pid int) (release string, ok bool) {
 	return release, version.Compare(release, firstRelease) >= 0
 }
 
+// IsEnd says whether a function stands below the one that a goroutine was started with, as on all stacks.
+func IsEnd(function string) bool { return strings.HasPrefix(function, "runtime.goexit") }
+
 // Bounds of what is read of one goroutine.
 const (
 	mostStack  = 16 << 10 // bytes from the innermost frame on
