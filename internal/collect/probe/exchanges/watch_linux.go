@@ -111,7 +111,9 @@ func startWatching(pid int) (w *watching, err error) {
 		return w, err
 	}
 	w.began, w.offset = time.Now().UnixNano(), tracepoint.MonotonicOffset()
-	for _, at := range []string{ending, arriving, sending, receiving} {
+	// What is sent must be seen before what is read, else a request that is being answered would wait for the next one. Arrivals come last: one
+	// whose reading is missed would be taken for that of the connection's next request.
+	for _, at := range []string{ending, sending, receiving, arriving} {
 		code := w.keeps.buildSentProgram
 		switch at {
 		case receiving:
