@@ -17,7 +17,7 @@ import (
 
 const version = "0.1.0"
 
-// largest is the maximal size of the binary, bytes, as in cmd/unstall/start_test.go.
+// largest is the maximal size of the binary, bytes.
 const largest = 64_000_000
 
 // built makes the release for a platform.
