@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Loggers write text of several lines as one, with its line ends as escapes: level=info msg="=== BEGIN goroutine stack dump ===\ngoroutine 1 [select]:\n\tmain.main()".
@@ -63,6 +64,30 @@ func unescapeText(l []byte) []byte {
 			}
 		}
 		out = append(out, l[i])
+	}
+	return out
+}
+
+// unescapeMarkdown removes the backslashes that an editor of Markdown puts before characters which mean something in it: "\* Background", "\_\_libc". It
+// returns nil for lines without any.
+func unescapeMarkdown(lines []Line) (out []Line) {
+	some := false
+	for _, l := range lines {
+		if bytes.IndexByte(l.Text, '\\') >= 0 {
+			text := make([]byte, 0, len(l.Text))
+			for i, c := range l.Text {
+				if c == '\\' && i+1 < len(l.Text) && strings.IndexByte("*_#[]()<>`~|+-.!{}", l.Text[i+1]) >= 0 {
+					some = true
+					continue
+				}
+				text = append(text, c)
+			}
+			l.Text = text
+		}
+		out = append(out, l)
+	}
+	if !some {
+		return nil
 	}
 	return out
 }

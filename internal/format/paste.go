@@ -387,6 +387,10 @@ func (p *paste) claimAny(formats []Format, lines []Line) bool {
 		p.changed = true
 		return true
 	}
+	if bare := unescapeMarkdown(lines); bare != nil && p.claimLines(formats, bare) {
+		p.changed = true
+		return true
+	}
 	if isPacked(text) {
 		inner, _ := unpackMessages(func(f func(Line) bool) error {
 			for _, l := range lines {

@@ -60,6 +60,7 @@ func TestPaste(t *testing.T) {
 		"pods":              {"shop-0 app apple <1>\nshop-0 app apple <2>\nshop-1 app apple <3>\nshop-1 app apple <4>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>; apples:4 apple <4>"},
 		"pods in brackets":  {"[shop-0 app] apple <1>\n[shop-0 app] apple <2>\n[shop-0 app] apple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},
 		"ruby":              {"irb(main):003:0> Fruit.all\napple <1>\n", "apples:2 apple <1>"},
+		"escaped for pages": {"words\n\napple \\<1\\>\napple \\<2\\> C:\\x\n", `apples:3 apple <1>; apples:4 apple <2> C:\x`},
 		"as it is":          {"apple <1>\nwords\n", "apples:1 apple <1>"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -141,7 +141,9 @@ func (g *Collector) listLooks() (all []*look) {
 		a, _ := v.Origin[i].Artifact()
 		if x := of[a]; x != nil {
 			k, _ := v.PauseOf(i)
-			x.pauses = append(x.pauses, Pause{Row: i, From: v.Start[i], To: v.End[i], Of: k})
+			for from, to := range v.EachPause(i) {
+				x.pauses = append(x.pauses, Pause{Row: i, From: from, To: to, Of: k})
+			}
 		}
 	}
 	// A collector that only a counter reports for a running process has no pauses to show.

@@ -296,11 +296,12 @@ func (w *watching) addPauses() {
 		}
 		seconds := float64(v.End[i]-v.Start[i]) / 1e9
 		time.addEvent(v.Start[i], 100*seconds, v.Origin[i])
+		n := float64(v.Repeats(i))
 		switch p {
 		case evidence.PauseYoung, evidence.PauseMixed:
-			young.addEvent(v.Start[i], 1, v.Origin[i])
+			young.addEvent(v.Start[i], n, v.Origin[i])
 		case evidence.PauseFull, evidence.PauseDegenerated:
-			full.addEvent(v.Start[i], 1, v.Origin[i])
+			full.addEvent(v.Start[i], n, v.Origin[i])
 		}
 	}
 	if len(time.at) == 0 {

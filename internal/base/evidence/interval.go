@@ -116,6 +116,8 @@ const (
 	SentAgain   // how often a query to a name server was sent again for lack of an answer
 	UnknownName // 1: the name server answered that the name does not exist
 
+	Repeated // equal pauses, one right after another, that the row stands for: their source counts them and tells their total time
+
 	// By generation, [Generations] keys each: see [Key.In].
 	GenBefore   // bytes at its beginning, including those between objects
 	GenAfter    = GenBefore + Generations
@@ -132,7 +134,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"to safepoint", "region size", "operation", "server time", "young time", "waited within", "perm capacity",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
-	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread", "sent again", "unknown name",
+	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread", "sent again", "unknown name", "repeated",
 	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
 	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",
 	"gen 0 gaps", "gen 1 gaps", "gen 2 gaps", "loh gaps", "poh gaps"}

@@ -198,6 +198,7 @@ const (
 	FactWorkersLogSpan  = "workers.log-span"           // ns from the first to the last line of the log that tells of them; 0 where it is one moment
 	FactQuotaPeriods    = "cgroup.cpu.periods.total"   // periods of a CPU quota since its group was created, where its counters were read once
 	FactQuotaThrottled  = "cgroup.cpu.throttled.total" // of these, in which it was stopped
+	FactQuotaStopped    = "cgroup.cpu.throttled.time"  // ns for which it was stopped in these together
 	FactPoolTimedOut    = "pool.timed_out"             // requests that waited for a place of a pool in vain, of any kind of pool
 	FactPoolTimeout     = "pool.timeout"               // ns that one of these waited, at most
 	FactListens         = "workers.listens"            // behind the link where its clients connect: "unix:/run/php.sock", "127.0.0.1:9000"; of what keeps no workers, too

@@ -1,5 +1,7 @@
 package evidence
 
+import "iter"
+
 // Pause is the part of a collection that stopped the world, independent of the collector's own name, which is the interval's Cause.
 type Pause uint8
 
@@ -29,6 +31,33 @@ func (p Pause) String() string {
 func (v *Intervals) PauseOf(i int) (Pause, bool) {
 	x, ok := v.Get(i, PauseOf)
 	return Pause(x), ok
+}
+
+// Repeats returns how many equal pauses row i stands for.
+func (v *Intervals) Repeats(i int) int64 {
+	if !v.Has(Repeated) {
+		return 1
+	}
+	n, _ := v.Get(i, Repeated)
+	return max(1, int64(n))
+}
+
+// EachPause returns the beginning and the end of each pause that row i stands for, ns.
+func (v *Intervals) EachPause(i int) iter.Seq2[int64, int64] {
+	return func(yield func(from, to int64) bool) {
+		n := v.Repeats(i)
+		each := (v.End[i] - v.Start[i]) / n
+		for k := range n {
+			from := v.Start[i] + k*each
+			to := from + each
+			if k == n-1 {
+				to = v.End[i]
+			}
+			if !yield(from, to) {
+				return
+			}
+		}
+	}
 }
 
 // NameOf returns the name in a key of names ([Trigger], [Failure]) of row i, 0 if none.

@@ -186,19 +186,21 @@ func (g *GC) sumPauses(b *evidence.Bundle, rows []int, unlogged bool) {
 	lengths := make([]int64, 0, len(rows))
 	var total, longest int64
 	for _, i := range rows {
-		d := v.End[i] - v.Start[i]
-		lengths = append(lengths, d)
-		total, longest = total+d, max(longest, d)
+		for from, to := range v.EachPause(i) {
+			d := to - from
+			lengths = append(lengths, d)
+			total, longest = total+d, max(longest, d)
+		}
 	}
 	g.ByKind = sumByName(b, rows, causeOf)
 	if len(rows) == 0 && unlogged {
 		return
 	}
-	n := len(rows)
+	n := len(lengths)
 	g.Pauses = Pauses{Count: &n, TotalS: secondsOf(total)}
-	if len(rows) > 0 {
+	if n > 0 {
 		slices.Sort(lengths)
-		mean := float64(total) / 1e9 / float64(len(rows))
+		mean := float64(total) / 1e9 / float64(n)
 		g.Pauses.MaxS, g.Pauses.MeanS, g.Pauses.P99S = secondsOf(longest), &mean, secondsOf(stats.Quantile(lengths, .99))
 	}
 }
@@ -226,11 +228,13 @@ func sumByName(b *evidence.Bundle, rows []int, name func(*evidence.Bundle, int) 
 			k = &Kind{Kind: n}
 			byName[n] = k
 		}
-		s := float64(v.End[i]-v.Start[i]) / 1e9
-		k.Count++
-		k.TotalS += s
-		k.MaxS = max(k.MaxS, s)
-		k.lengths = append(k.lengths, v.End[i]-v.Start[i])
+		for from, to := range v.EachPause(i) {
+			s := float64(to-from) / 1e9
+			k.Count++
+			k.TotalS += s
+			k.MaxS = max(k.MaxS, s)
+			k.lengths = append(k.lengths, to-from)
+		}
 	}
 	for _, k := range byName {
 		k.MeanS = k.TotalS / float64(k.Count)

@@ -39,11 +39,12 @@ const mostLongest = 5
 // longestPauses returns the longest pauses of a JVM, the longest first.
 func longestPauses(b *evidence.Bundle, pauses []int) (out []Longest) {
 	v := &b.Intervals
+	length := func(i int) int64 { return (v.End[i] - v.Start[i]) / v.Repeats(i) }
 	var most [mostLongest + 1]int
 	n := 0
 	for _, i := range pauses {
 		at := n
-		for at > 0 && v.End[i]-v.Start[i] > v.End[most[at-1]]-v.Start[most[at-1]] {
+		for at > 0 && length(i) > length(most[at-1]) {
 			most[at] = most[at-1]
 			at--
 		}
@@ -60,7 +61,7 @@ func longestPauses(b *evidence.Bundle, pauses []int) (out []Longest) {
 func newLongest(b *evidence.Bundle, i int) Longest {
 	v := &b.Intervals
 	l := Longest{Kind: causeOf(b, i), Cause: b.Names.Text(v.NameOf(i, evidence.Trigger)),
-		Failure: b.Names.Text(v.NameOf(i, evidence.Failure)), PauseS: float64(v.End[i]-v.Start[i]) / 1e9, Origin: b.OriginText(v.Origin[i])}
+		Failure: b.Names.Text(v.NameOf(i, evidence.Failure)), PauseS: float64((v.End[i]-v.Start[i])/v.Repeats(i)) / 1e9, Origin: b.OriginText(v.Origin[i])}
 	switch c := &b.Clocks[v.Clock[i]]; {
 	case c.Anchored():
 		l.At = utcTime(v.Start[i])

@@ -168,9 +168,9 @@ func (g *GC) sumGrowth(v *evidence.Intervals, pauses, phases []int) {
 		s := v.Subject[j]
 		i, ok := latest[s]
 		if of, is := v.PauseOf(j); is && (of == evidence.PauseYoung || of == evidence.PauseMixed || of == evidence.PauseFull || of == evidence.PauseDegenerated) {
-			if _, ok := first[s]; ok {
-				collections++
-			} else {
+			collections += int(v.Repeats(j))
+			if _, ok := first[s]; !ok {
+				collections-- // they are counted from the first one on
 				first[s] = v.Start[j]
 			}
 			if of == evidence.PauseYoung && v.Start[j] > first[s] { // what the first one promoted was allocated before the counted time

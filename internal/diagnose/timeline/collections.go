@@ -14,6 +14,9 @@ import (
 func (l *layout) stopText(row int) string {
 	v := &l.b.Intervals
 	text := []string{l.causeText(row)}
+	if n := v.Repeats(row); n > 1 {
+		text = append(text, fmt.Sprintf("%d, one right after another", n))
+	}
 	for _, k := range []evidence.Key{evidence.Trigger, evidence.Failure} {
 		if n := v.NameOf(row, k); n != 0 {
 			text = append(text, l.b.Names.Text(n))

@@ -12,6 +12,7 @@
 //	{"timestamp":"2023-05-02 10:11:12.120 UTC",…,"error_severity":"LOG","message":"duration: …",…}        jsonlog, 15 on
 //	… ERROR:  canceling statement due to lock timeout                                                lock_timeout
 //	… Lock wait timeout exceeded; try restarting transaction                                         innodb_lock_wait_timeout, as clients log it
+//	… Lock wait timeout: thread 1397 on node n1 waiting for ShareLock on transaction 91223 after 119917.403 ms      openGauss, likewise
 //	# Query_time: 12.412331  Lock_time: 0.000121  Rows_sent: 12  Rows_examined: 9122331               MySQL and MariaDB, slow_query_log
 //
 // https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
@@ -72,6 +73,7 @@ var (
 		{[]byte("InnoDB: Lock wait timeout info:"), "MySQL"},
 		{[]byte("ERROR:  canceling statement due to lock timeout"), "PostgreSQL"},
 		{[]byte("Lock request time out period exceeded"), "SQL Server"},
+		{[]byte("Lock wait timeout: thread "), "openGauss"}, // "… on node gaussdb waiting for ShareLock on transaction 91223 after 119917.403 ms"
 	}
 	tooOften = []byte("checkpoints are occurring too frequently (")
 )
@@ -146,12 +148,8 @@ func parsePostgres(text []byte) (what int, ns float64, ok bool) {
 			ns, ok = parseNumber(rest, 1e6)
 			return aStatement, ns, ok
 		}
-	case bytes.HasPrefix(text, []byte("process ")) && (bytes.Contains(text, waiting) || bytes.Contains(text, acquired)):
-		i := bytes.LastIndex(text, []byte(" after "))
-		if i < 0 {
-			return 0, 0, false
-		}
-		ns, ok = parseNumber(text[i+len(" after "):], 1e6)
+	case (bytes.HasPrefix(text, []byte("process ")) || bytes.HasPrefix(text, []byte("thread "))) && (bytes.Contains(text, waiting) || bytes.Contains(text, acquired)): // a thread: openGauss
+		ns, ok = waitedFor(text)
 		return aLock, ns, ok
 	case bytes.HasPrefix(text, checkpoint), bytes.HasPrefix(text, []byte("restartpoint complete: ")):
 		ns, ok = parseSecondsAfter(text, "total=")
@@ -161,6 +159,15 @@ func parsePostgres(text []byte) (what int, ns float64, ok bool) {
 		return aWarning, ns, ok
 	}
 	return 0, 0, false
+}
+
+// waitedFor reads how long a wait for a lock lasted that a message ends with: "after 1000.112 ms", in ns.
+func waitedFor(text []byte) (ns float64, ok bool) {
+	i := bytes.LastIndex(text, []byte(" after "))
+	if i < 0 || !bytes.Contains(text[i:], []byte(" ms")) {
+		return 0, false
+	}
+	return parseNumber(text[i+len(" after "):], 1e6)
 }
 
 // parseSecondsAfter reads the seconds behind words, in ns.
@@ -224,7 +231,8 @@ type parser struct {
 	deadlocks   int64
 	hints       int64 // ends of reports about deadlocks, whose beginnings may be missing
 	deadLine    int64
-	timeouts    [4]int64 // by [lockTimeouts]
+	timeouts    [5]int64 // by [lockTimeouts]
+	told        string   // the words of the last of these, which a client may log twice
 	timeoutLine int64
 	plan        plan
 	plans       int64
@@ -298,9 +306,18 @@ func (p *parser) parseLine(l format.Line) {
 		p.endEntry()
 		p.name = lockTimeouts[i].of
 		p.addTime(text, l.Stamp)
-		if p.timeouts[i]++; p.timeoutLine == 0 {
+		if p.timeoutLine == 0 {
 			p.timeoutLine = l.Number
 		}
+		if ns, ok := waitedFor(text); ok {
+			words := string(text[bytes.Index(text, lockTimeouts[i].mark):])
+			if words == p.told {
+				return
+			}
+			p.told = words
+			p.addLockWait(ns, true, l.Number)
+		}
+		p.timeouts[i]++
 		return
 	}
 	if name := databaseOf(text); name != "" {

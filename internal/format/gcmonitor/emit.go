@@ -205,12 +205,11 @@ func (p *parser) emitPauses(e entry, at int64) {
 	}
 	figure(evidence.Trigger, float64(p.b.Name(evidence.TriggerUntold)))
 	x.Cause = p.b.Name(name)
-	each := e.took / n
-	for i := range n {
-		x.Start = at - (n-i)*each
-		x.End = x.Start + each
-		p.b.Interval(x)
+	if n > 1 {
+		figure(evidence.Repeated, float64(n))
 	}
+	x.Start, x.End = at-e.took/n*n, at
+	p.b.Interval(x)
 }
 
 // emitSummary writes the coverage of the log and the warnings. It covers long collections only.

@@ -66,8 +66,13 @@ func generationOf(name []byte) string {
 	return "young"
 }
 
+// isOfCycles says whether a bean counts cycles that run beside the program, as those of ZGC and Shenandoah do: "ZGC Cycles", "ZGC Major Cycles"; their
+// pauses are another bean's.
+func isOfCycles(name []byte) bool { return bytes.HasSuffix(bytes.TrimSpace(name), []byte(" Cycles")) }
+
 // collectors are the names of HotSpot's collectors, by their beans.
-var collectors = []string{"ConcurrentMarkSweep", "ParNew", "G1 Young Generation", "G1 Old Generation", "G1 Concurrent GC", "PS MarkSweep", "PS Scavenge", "MarkSweepCompact", "Copy"}
+var collectors = []string{"ConcurrentMarkSweep", "ParNew", "G1 Young Generation", "G1 Old Generation", "G1 Concurrent GC", "PS MarkSweep", "PS Scavenge", "MarkSweepCompact", "Copy",
+	"ZGC Cycles", "ZGC Pauses", "ZGC Major Cycles", "ZGC Major Pauses", "ZGC Minor Cycles", "ZGC Minor Pauses", "Shenandoah Cycles", "Shenandoah Pauses"}
 
 // namesCollector says whether a line is GCInspector's without its name: the name of a collector stands before " GC in ", and sizes of pools behind.
 func namesCollector(line []byte) bool {
@@ -102,7 +107,7 @@ func parseInspector(line []byte) (e entry, ok bool) {
 		before := line[:i]
 		name := before[bytes.LastIndex(before, []byte("- "))+1:]
 		e.took, e.generation = parseMilliseconds(line[i+len(gcIn):]), generationOf(name)
-		e.beside = bytes.Contains(name, concurrent) && !emptiesSurvivor(line)
+		e.beside = bytes.Contains(name, concurrent) && !emptiesSurvivor(line) || isOfCycles(name)
 		e.within = e.took
 		if e.generation == "old" {
 			if rest, ok := cutAfter(line, "Old Gen: "); ok {
@@ -119,7 +124,7 @@ func parseInspector(line []byte) (e entry, ok bool) {
 	if !ok {
 		return e, false
 	}
-	e.took, e.generation, e.beside = parseMilliseconds(rest), generationOf(name), bytes.Contains(name, concurrent)
+	e.took, e.generation, e.beside = parseMilliseconds(rest), generationOf(name), bytes.Contains(name, concurrent) || isOfCycles(name)
 	e.within = e.took
 	if n, ok := cutAfter(rest, "ms for "); ok {
 		words := bytes.Fields(n)

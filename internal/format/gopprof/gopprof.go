@@ -74,6 +74,9 @@ func matchHead(head []byte) format.Confidence {
 		if h, ok := sectionHeader(line); ok && (first || h.kind != kindCustom) {
 			return format.Sure
 		}
+		if beginsStack(line) && isFrame(stripQuoteMark(rest)) {
+			return format.Sure
+		}
 	}
 	return format.No
 }

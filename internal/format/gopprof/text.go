@@ -80,6 +80,22 @@ func isPageOfCpp(line []byte) bool {
 	return ok && ok2 && ok3 && len(name) > 0 && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
 }
 
+// beginsStack says whether a line begins a stack of a goroutine profile, "1390 @ 0x4d398 0x5e5a8", which is what is left of one whose head was not copied.
+func beginsStack(line []byte) bool {
+	count, addresses, ok := bytes.Cut(line, []byte(" @ 0x"))
+	_, digits := format.ParseDigits(count)
+	return ok && digits && len(addresses) > 0 && len(bytes.Trim(addresses, "0123456789abcdefx ")) == 0
+}
+
+// isFrame says whether a line is a frame of a stack, "#	0x47a1b2	main.f+0x12". Pages make blanks of the tabs.
+func isFrame(line []byte) bool {
+	if bytes.HasPrefix(line, []byte("#\t")) {
+		return true
+	}
+	rest, ok := bytes.CutPrefix(line, []byte("#  "))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, " "), []byte("0x"))
+}
+
 // section is a text profile being read. Text has the function names only
 // in its comments, innermost first; a stack without comments is unknown.
 type section struct {
@@ -89,6 +105,7 @@ type section struct {
 	locations map[string]*profile.Location
 	functions map[[2]string]*profile.Function
 	full      bool   // no room for more
+	headless  bool   // stacks without the line above them
 	stats     bool   // within the runtime.MemStats
 	pauses    string // the ring of MemStats
 	ends      string
@@ -129,7 +146,7 @@ func (s *section) parseLine(text []byte, number int64) bool {
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		return true
-	case bytes.HasPrefix(text, []byte("#\t")):
+	case isFrame(text):
 		s.parseFrame(text)
 		return true
 	case string(text) == "# runtime.MemStats":
@@ -232,6 +249,9 @@ func (s *section) parseFrame(text []byte) {
 		}
 		l = &profile.Location{}
 		cells := strings.FieldsFunc(string(text[1:]), func(r rune) bool { return r == '\t' })
+		if len(cells) == 1 { // the tabs became blanks
+			cells = strings.Fields(string(text[1:]))
+		}
 		if len(cells) >= 2 {
 			name := cells[1]
 			if i := strings.LastIndex(name, "+0x"); i > 0 {
@@ -309,6 +329,10 @@ func (s *section) finishSection(b *evidence.Builder) {
 	if s.strange > 0 {
 		b.Warnf(s.first, "lines in or after the %s profile that were not understood: %d", s.kind, s.strange)
 	}
+	if s.headless {
+		b.Warnf(s.at, "the first line of the goroutine profile is missing: how many goroutines there were in all is not known")
+		b.Cut()
+	}
 	if s.full {
 		b.Warnf(s.at, "the %s profile has more than %d stacks: the rest was left out", s.kind, maxTextSamples)
 	}
@@ -379,6 +403,15 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 			open = nil
 			dumps.beginGoroutine(g, l.Number, l.Stamp)
 			return true
+		}
+		if open == nil && beginsStack(l.Text) {
+			dumps.endOpen()
+			open = newSection(header{kind: kindGoroutine, name: kindGoroutine}, l.Number)
+			open.headless = true
+			sections = append(sections, open)
+			if len(sections) > maxSections {
+				sections = sections[1:]
+			}
 		}
 		switch {
 		case open == nil:

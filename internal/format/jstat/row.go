@@ -171,20 +171,21 @@ func (p *parser) beginStretch(x row) {
 	}
 }
 
-// emitPauses writes n consecutive pauses from a moment on, with their total time in s, and returns when they
-// end.
+// emitPauses writes n consecutive pauses from a moment on as one row, with their total time in s, and returns when they end. A row of text
+// may stand for thousands.
 func (p *parser) emitPauses(at int64, n, took float64, of evidence.Pause, name string, line int64) int64 {
 	if n < 1 || took <= 0 || n > maxOfOneRow || p.pauses > maxPauses {
 		return at
 	}
-	each := int64(took * 1e9 / n)
-	for range int(n) {
-		p.pauses++
-		p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: at, End: at + each, Cause: p.b.Name(name), Origin: p.b.Origin(line),
-			Extra: []evidence.Extra{{Key: evidence.PauseOf, Value: float64(of)}, {Key: evidence.Trigger, Value: float64(p.b.Name(cmp.Or(p.trigger, evidence.TriggerUntold)))}}})
-		at += each
+	whole := int64(n)
+	p.pauses += whole
+	x := evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: at, End: at + int64(took*1e9/n)*whole, Cause: p.b.Name(name), Origin: p.b.Origin(line),
+		Extra: []evidence.Extra{{Key: evidence.PauseOf, Value: float64(of)}, {Key: evidence.Trigger, Value: float64(p.b.Name(cmp.Or(p.trigger, evidence.TriggerUntold)))}}}
+	if whole > 1 {
+		x.Extra = append(x.Extra, evidence.Extra{Key: evidence.Repeated, Value: float64(whole)})
 	}
-	return at
+	p.b.Interval(x)
+	return x.End
 }
 
 // emitSummary writes the clock, what the rows cover and the warnings.

@@ -10,6 +10,10 @@
 // Source: https://eclipse.dev/openj9/docs/vgclog/ and
 // https://github.com/eclipse-openj9/openj9/tree/master/runtime/gc_verbose_handler_vlhgc.
 //
+// Metronome (-Xgcpolicy:metronome) collects in quanta, of which only a summary is logged: of each kind, how many there were and the longest.
+//
+//	<quanta quantumCount="170" quantumType="mark" minTimeMs="1.006" meanTimeMs="1.100" maxTimeMs="1.609" maxTimestampMs="0.000" />
+//
 // A pause is the time from an exclusive-start to its exclusive-end, in which no thread of the program runs; the
 // collection within decides its kind. Times have no zone, and are read as UTC. A pause that the end of a log
 // cuts is left out: its length is unknown.
@@ -20,6 +24,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -37,7 +42,7 @@ var Format = format.Format{
 }
 
 // marks are elements that no other log has.
-var marks = [][]byte{[]byte("<exclusive-start "), []byte("<exclusive-end "), []byte("<gc-end "), []byte("<verbosegc "), []byte(`<af type="`), []byte("<gc-op ")}
+var marks = [][]byte{[]byte("<exclusive-start "), []byte("<exclusive-end "), []byte("<gc-end "), []byte("<verbosegc "), []byte(`<af type="`), []byte("<gc-op "), []byte("<quanta quantumCount=")}
 
 func matchHead(head []byte) format.Confidence {
 	for _, m := range marks {
@@ -94,6 +99,8 @@ type parser struct {
 	cpus        int
 	heap        float64
 	pauses      int64
+	quantaAt    int64 // ns: where the next quantum is put, 0 unknown
+	quanta      []quanta
 	cut         int64
 	first, last int64
 	strange     int64
@@ -175,6 +182,30 @@ func (p *parser) parseLine(text string) {
 		}
 	case "exclusive-end":
 		p.endPause(parseFigure(text, "durationms"))
+	case "cycle-start":
+		p.quantaAt = parseTimestamp(text)
+	case "gc-op":
+		switch parseAttribute(text, "type") {
+		case "heartbeat":
+			p.quantaAt = parseTimestamp(text)
+		case "syncgc": // Metronome's, in which the program stands until it ends
+			p.clearPause()
+			p.opened, p.kind, p.collected, p.name = p.line, evidence.PauseFull, true, "synchronous collection"
+			if ms := parseFigure(text, "timems"); ms <= maxPause {
+				if at := parseTimestamp(text); at > 0 {
+					p.from = at - int64(ms*1e6)
+				}
+				p.endPause(ms)
+			}
+			p.clearPause()
+		}
+	case "quanta":
+		p.addQuanta(text)
+	case "cycle-end":
+		if at := parseTimestamp(text); p.quantaAt > 0 && len(p.quanta) > 0 {
+			p.last = max(p.last, at)
+		}
+		p.quantaAt = 0
 	case "attribute":
 		p.parseSetting(parseAttribute(text, "name"), parseAttribute(text, "value"))
 	case "af", "sys", "con": // before 2.6
@@ -268,6 +299,60 @@ func (p *parser) endPause(ms float64) {
 	p.last = max(p.last, until)
 }
 
+// quanta are the pauses of one kind in which Metronome collects.
+type quanta struct {
+	kind         string
+	count        float64
+	sum, longest float64 // ms
+}
+
+// mostKinds bounds the kinds of quanta.
+const mostKinds = 20
+
+// addQuanta adds a line about quanta. Of them only the longest is written as a pause: when the others were is not told, and the log's time of the longest
+// has an origin that differs between versions, so that it stands at the beginning of what it was logged with.
+func (p *parser) addQuanta(text string) {
+	count, mean, longest := parseFigure(text, "quantumCount"), parseFigure(text, "meanTimeMs"), parseFigure(text, "maxTimeMs")
+	kind := parseAttribute(text, "quantumType")
+	if !(count > 0) || !(mean >= 0) || !(longest <= maxPause) || kind == "" || p.quantaAt == 0 {
+		if p.strange++; p.strangeLine == 0 {
+			p.strangeLine = p.line
+		}
+		return
+	}
+	i := slices.IndexFunc(p.quanta, func(q quanta) bool { return q.kind == kind })
+	if i < 0 && len(p.quanta) < mostKinds {
+		i = len(p.quanta)
+		p.quanta = append(p.quanta, quanta{kind: kind})
+	}
+	if i >= 0 {
+		q := &p.quanta[i]
+		q.count, q.sum, q.longest = q.count+count, q.sum+count*mean, max(q.longest, longest)
+	}
+	until := p.quantaAt + int64(longest*1e6)
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: p.quantaAt, End: until, Cause: p.b.Name("longest quantum of Metronome, " + kind),
+		Origin: p.b.Origin(p.line), Extra: []evidence.Extra{{Key: evidence.PauseOf, Value: float64(evidence.PauseOther)}, {Key: evidence.Trigger, Value: float64(p.b.Name(evidence.TriggerUntold))}}})
+	p.pauses++
+	if p.first == 0 || p.quantaAt < p.first {
+		p.first = p.quantaAt
+	}
+	p.last = max(p.last, until)
+	p.quantaAt = until
+}
+
+// emitQuanta writes what is known of all quanta.
+func (p *parser) emitQuanta() {
+	if len(p.quanta) == 0 {
+		return
+	}
+	t := evidence.Table{Title: "pauses of Metronome, by kind", Columns: []string{"", "times", "total ms", "longest ms"}}
+	for _, q := range p.quanta {
+		t.Rows = append(t.Rows, []string{q.kind, strconv.FormatFloat(q.count, 'f', 0, 64), strconv.FormatFloat(q.sum, 'f', 1, 64), strconv.FormatFloat(q.longest, 'f', 3, 64)})
+	}
+	p.b.Table(t)
+	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLongAlone, Number: float64(p.pauses), Origin: p.b.Origin(0)})
+}
+
 // parseSetting reads an attribute of the configuration at the beginning.
 func (p *parser) parseSetting(name, value string) {
 	switch name {
@@ -295,6 +380,7 @@ func (p *parser) emitSummary() {
 	if p.heap > 0 {
 		b.FactAt(p.subject, evidence.FactMaxHeapSize, strconv.FormatFloat(p.heap, 'f', 0, 64), p.heap, 0)
 	}
+	p.emitQuanta()
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.first, Until: p.last, Origin: b.Origin(p.line)})
 	if p.cut > 0 {
 		b.Warnf(0, "pauses whose end is not there: %d", p.cut)

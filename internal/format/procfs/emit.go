@@ -238,7 +238,7 @@ func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 				if g.quotaCPUs() > 0 && (quota == nil || g.quotaCPUs() < quota.quotaCPUs()) {
 					quota = g
 				}
-				if throttled == nil && g.get(evidence.SeriesCgroupCPUPeriods) != nil {
+				if throttled == nil && (g.get(evidence.SeriesCgroupCPUPeriods) != nil || g.get(evidence.SeriesCgroupCPUThrottledPeriods) != nil) {
 					throttled = g
 				}
 			}
@@ -279,14 +279,19 @@ func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 }
 
 // emitTotals writes a quota's effect since its group was created, if that was read only once: then
-// there are no rates.
+// there are no rates. What grep took out of its file may lack the periods.
 func (p *parser) emitTotals(id evidence.SubjectID, g *cgroup) {
 	periods, stopped := g.get(evidence.SeriesCgroupCPUPeriods), g.get(evidence.SeriesCgroupCPUThrottledPeriods)
-	if periods == nil || stopped == nil || len(periods.t) != 1 || len(stopped.t) != 1 {
+	if stopped == nil || len(stopped.t) != 1 || periods != nil && len(periods.t) != 1 {
 		return
 	}
-	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactQuotaPeriods, Number: periods.v[0], Origin: p.b.Origin(periods.line)})
+	if periods != nil {
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactQuotaPeriods, Number: periods.v[0], Origin: p.b.Origin(periods.line)})
+	}
 	p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactQuotaThrottled, Number: stopped.v[0], Origin: p.b.Origin(stopped.line)})
+	if took := g.get(evidence.SeriesCgroupCPUThrottled); took != nil && len(took.t) == 1 && periods == nil {
+		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactQuotaStopped, Number: took.v[0] * 1e9, Origin: p.b.Origin(took.line)})
+	}
 }
 
 // throttling are the series that count where the quota is.

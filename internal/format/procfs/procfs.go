@@ -320,11 +320,11 @@ type parser struct {
 	threads   int
 	cgroups   map[string]*cgroup
 
-	now       int64 // ns: the moment above the section
-	stamped   bool  // a moment was read
-	early     bool  // files came before the first moment
-	headed    bool  // a file had a header
-	usage     bool  // the file without a header is cpu.stat of cgroup version 2
+	now       int64  // ns: the moment above the section
+	stamped   bool   // a moment was read
+	early     bool   // files came before the first moment
+	headed    bool   // a file had a header
+	firstName string // that cpu.stat without a header began with
 	rounds    rounds
 	unit      int64 // ns: the resolution of the coarsest moment
 	reader    func(p *parser, line []byte) bool
@@ -402,12 +402,16 @@ func (p *parser) parseLine(l format.Line) {
 		p.openNext()
 		return
 	}
-	if path := fileOfLine(l.Text); path != "" && !p.headed && !(p.usage && bytes.HasPrefix(l.Text, []byte("nr_periods "))) { // which stands within version 2's
+	if path := fileOfLine(l.Text); path != "" && !p.headed && !p.goesOn(l.Text) {
 		p.closeSection()
 		p.openSection([]byte(path))
-		p.headed, p.usage = false, bytes.HasPrefix(l.Text, []byte("usage_usec "))
+		p.headed = false
+		if path == cpuStat {
+			p.firstName = string(l.Text[:bytes.IndexByte(l.Text, ' ')])
+		}
 	}
 	if !p.headed && p.reader == nil && isQuota(l.Text) {
+		p.closeSection()
 		p.openSection([]byte("/sys/fs/cgroup/cpu.max"))
 		p.headed, p.single = false, true
 	}

@@ -54,7 +54,7 @@ func (p *parser) closeSection() {
 		p.addReading(s.tracks, s.name, s.unit, s.counter, s.v)
 	}
 	p.number = now
-	p.sums, p.end = p.sums[:0], nil
+	p.sums, p.end, p.firstName = p.sums[:0], nil, ""
 }
 
 // openSection begins a section.

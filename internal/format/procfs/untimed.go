@@ -137,7 +137,22 @@ func (p *parser) addPeriods(n float64) {
 const usualPeriod = 100_000
 
 // begins are the first lines of files that users copy without a header.
-var begins = []struct{ with, path string }{{"cpu  ", "/proc/stat"}, {"MemTotal: ", "/proc/meminfo"}, {"nr_free_pages ", "/proc/vmstat"}, {"usage_usec ", "/sys/fs/cgroup/cpu.stat"}, {"nr_periods ", "/sys/fs/cgroup/cpu.stat"}}
+var begins = []struct{ with, path string }{{"cpu  ", "/proc/stat"}, {"MemTotal: ", "/proc/meminfo"}, {"nr_free_pages ", "/proc/vmstat"}, {"usage_usec ", cpuStat}, {"nr_periods ", cpuStat},
+	{"nr_throttled ", cpuStat}, {"throttled_usec ", cpuStat}, {"throttled_time ", cpuStat}} // by grep throttled
+
+const cpuStat = "/sys/fs/cgroup/cpu.stat"
+
+// goesOn says whether a line that may begin cpu.stat stands within it: only the first of its names begins the next reading.
+func (p *parser) goesOn(line []byte) bool {
+	name, _, _ := bytes.Cut(line, []byte(" "))
+	switch string(name) {
+	case "nr_periods":
+		return p.firstName == "usage_usec"
+	case "nr_throttled", "throttled_usec", "throttled_time":
+		return p.firstName != "" && p.firstName != string(name)
+	}
+	return false
+}
 
 // fileOfLine returns the file that begins with a line, "" if there is none.
 func fileOfLine(line []byte) string {
@@ -163,5 +178,5 @@ func isQuota(line []byte) bool {
 // beginsCPUStat says whether text begins with a line of cpu.stat.
 func beginsCPUStat(text []byte) bool {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
-	return fileOfLine(bytes.TrimSuffix(line, []byte("\r"))) == "/sys/fs/cgroup/cpu.stat"
+	return fileOfLine(bytes.TrimSuffix(line, []byte("\r"))) == cpuStat
 }

@@ -11,6 +11,17 @@ import (
 //	[[88121, 1444753120, 4118202, ["KEYS", "session:*"], "10.0.4.31:41022", ""]]                     Ruby, Node.js, redis-cli --json
 //
 // Both are read alike: lists and dictionaries of numbers and strings. The client for Python joins the arguments of a command into one string.
+// PHP prints its arrays over many lines, with an index before each value, which are rewritten as the lists of the others (fromPHP):
+//
+//	Array                                  array(1) {
+//	(                                        [0]=>
+//	    [0] => 3411                          int(3411)
+//	    [3] => Array                         [3]=>
+//	        (                                array(1) {
+//	            [0] => KEYS                    [0]=>
+//	        )                                  string(4) "KEYS"
+//	)                                        }
+//	                                       }
 
 // Bounds of such a value.
 const (
@@ -24,6 +35,7 @@ type literal struct {
 	depth int  // of brackets
 	quote byte // that a string is open with, 0 none
 	lost  bool // it is too long
+	php   bool // as PHP prints it
 }
 
 // answered is the prompt behind which a console of Ruby prints a value.
@@ -31,6 +43,9 @@ const answered = "=> "
 
 // opensLiteral says whether a line may begin such a value: with a list of lists or dictionaries.
 func opensLiteral(line string) bool {
+	if opensPHP(line) {
+		return true
+	}
 	rest, ok := strings.CutPrefix(strings.TrimLeft(strings.TrimPrefix(line, answered), " \t"), "[")
 	rest = strings.TrimLeft(rest, " \t")
 	return ok && (rest == "" || rest[0] == '[' || rest[0] == '{')
@@ -42,12 +57,68 @@ func beginsLiteral(head string) bool {
 	if !opensLiteral(strings.TrimRight(first, "\r")) {
 		return false
 	}
+	if opensPHP(first) {
+		var rewritten strings.Builder
+		for line := range strings.Lines(head) {
+			rewritten.WriteString(fromPHP(line))
+		}
+		head = rewritten.String()
+	}
 	calls, _ := parseLiteral(head)
 	return len(calls) > 0
 }
 
+// opensPHP says whether a line begins an array as PHP prints it.
+func opensPHP(line string) bool {
+	line, _, _ = strings.Cut(line, "\n")
+	line = strings.TrimSpace(line)
+	return line == "Array" || strings.HasPrefix(line, "array(")
+}
+
+var quotePHP = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
+// fromPHP rewrites a line of print_r or var_dump as one of a list. A key is left out: a list numbers its values.
+func fromPHP(line string) string {
+	value := strings.TrimSpace(line)
+	keyed := strings.HasPrefix(value, "[")
+	if keyed {
+		_, after, ok := strings.Cut(value, "]")
+		printed, isPrinted := strings.CutPrefix(after, " =>")
+		if !ok || !isPrinted {
+			return "" // of var_dump: the value stands on the next line
+		}
+		value = strings.TrimPrefix(printed, " ")
+	}
+	switch {
+	case value == "Array", value == "" && !keyed:
+		return ""
+	case value == "(" && !keyed, strings.HasPrefix(value, "array(") && strings.HasSuffix(value, "{"):
+		return "["
+	case (value == ")" || value == "}") && !keyed:
+		return "],"
+	}
+	if whole, ok := strings.CutPrefix(value, "int("); ok && strings.HasSuffix(whole, ")") {
+		value = strings.TrimSuffix(whole, ")")
+	}
+	if _, err := strconv.ParseInt(value, 10, 64); err == nil {
+		return value + ","
+	}
+	if _, quoted, ok := strings.Cut(value, `) "`); ok && strings.HasPrefix(value, "string(") {
+		value = strings.TrimSuffix(quoted, `"`)
+	}
+	return `"` + quotePHP.Replace(value) + `",`
+}
+
 // addLine adds a line, and says whether the value is complete.
 func (x *literal) addLine(line string) (complete bool) {
+	if x.text.Len() == 0 && !x.php {
+		x.php = opensPHP(line)
+	}
+	if x.php {
+		if line = fromPHP(line); line == "" {
+			return false
+		}
+	}
 	if x.text.Len()+len(line) > mostLiteral {
 		x.lost = true
 		return false

@@ -8,7 +8,7 @@
 //	MEMORY STATS, CONFIG GET, CLUSTER INFO, LATENCY DOCTOR, MEMORY DOCTOR
 //
 // in the forms of redis-cli: numbered, as on a terminal and with --no-raw, or one value per line,
-// as into a file; the slow log also as clients for Python, Ruby and Node.js print it (literal.go). A session copied from a terminal is read by its prompts, a recording of
+// as into a file; the slow log also as clients for Python, Ruby, Node.js and PHP print it (literal.go). A session copied from a terminal is read by its prompts, a recording of
 // internal/collect/probe/redis by the line above each answer, with the time and the duration of the answer:
 //
 //	== 1795268461318000000 SLOWLOG GET of 4711 took 81000 ns ==
@@ -205,7 +205,11 @@ func (p *parser) numberedLine(line string) {
 		p.torn = true
 		return
 	}
+	now, flat := p.now, p.tree.root.isFlatLatest()
 	p.endAnswer()
+	if numbers, rest := parseIndexes(line); flat && len(numbers) == 2 && numbers[1] == 1 { // the next event
+		p.now, line = now, "1) 1) "+rest
+	}
 	p.beginAnswer(line)
 }
 
@@ -359,6 +363,8 @@ func (p *parser) takeAnswer(n *node) bool {
 	switch name := p.now.name; {
 	case name == "SLOWLOG GET" || name == "COMMANDLOG GET" || name == "" && n.isSlow():
 		return p.slow.takeReply(p, n)
+	case (name == "LATENCY LATEST" || name == "") && n.isFlatLatest():
+		return p.events.takeLatest(p, &node{kind: list, items: []*node{{kind: list, items: append(n.items[0].items, n.items[1:]...)}}})
 	case name == "LATENCY LATEST" || name == "" && n.isLatest():
 		return p.events.takeLatest(p, n)
 	case name == "LATENCY HISTORY" || name == "" && n.isHistory():
@@ -483,7 +489,8 @@ func matchHead(head []byte) format.Confidence {
 	if len(first) > 0 && beginsAnswers(first) {
 		return format.Sure
 	}
-	if head = bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(bytes.TrimPrefix(head, []byte(answered)), []byte("[")) && beginsLiteral(string(head)) {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	if isList := bytes.HasPrefix(bytes.TrimPrefix(head, []byte(answered)), []byte("[")) || opensPHP(string(head[:min(len(head), 16)])); isList && beginsLiteral(string(head)) {
 		return format.Sure
 	}
 	return format.No
@@ -553,7 +560,7 @@ func beginsAnswers(first []string) bool {
 				break
 			}
 		}
-		return hasEntry(first) || t.root.isSlow() || t.root.isLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.beginsWith("peak.allocated") || t.root.isConfig()
+		return hasEntry(first) || t.root.isSlow() || t.root.isLatest() || t.root.isFlatLatest() || t.root.isHistory() || t.root.isHistogram() || t.root.beginsWith("peak.allocated") || t.root.isConfig()
 	}
 	if beginsEntry(first[0]) {
 		return hasEntry(first)

@@ -124,7 +124,8 @@ func parseIndex(s string, at int) (number, column, next int, ok bool) {
 func (n *node) parseValue(s string) bool {
 	switch {
 	case strings.HasPrefix(s, "(integer) "):
-		v, err := strconv.ParseInt(s[len("(integer) "):], 10, 64)
+		digits, _, _ := strings.Cut(s[len("(integer) "):], " ") // somebody may have written words behind it
+		v, err := strconv.ParseInt(digits, 10, 64)
 		n.kind, n.whole = integer, v
 		return err == nil
 	case strings.HasPrefix(s, "(double) "):
@@ -213,6 +214,11 @@ func (n *node) firstItem() *node {
 
 func (n *node) isSlow() bool   { return n.firstItem().hasKinds(integer, integer, integer, list) }
 func (n *node) isLatest() bool { return n.firstItem().hasKinds(text, integer, integer, integer) }
+
+// isFlatLatest says whether it is the first event of LATENCY LATEST whose figures lost their indentation, so that they stand beside its name.
+func (n *node) isFlatLatest() bool {
+	return n.hasKinds(list, integer, integer, integer) && len(n.items[0].items) == 1 && eventNames[n.items[0].items[0].text]
+}
 func (n *node) isHistory() bool {
 	x := n.firstItem()
 	return x.hasKinds(integer, integer) && len(x.items) == 2 && isTime(strconv.FormatInt(x.items[0].whole, 10))

@@ -46,7 +46,16 @@ type message struct {
 
 var worker = []byte("WORKER: (Busy=")
 
+// spaceNames puts the blank behind the names of the pool's parts that some programs' reports lose: "WORKER:(Busy=52,".
+func spaceNames(text []byte) []byte {
+	if !bytes.Contains(text, []byte(":(Busy=")) {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte(":(Busy="), []byte(": (Busy="))
+}
+
 func matchHead(head []byte) format.Confidence {
+	head = spaceNames(head)
 	if bytes.Contains(head, worker) && bytes.Contains(head, []byte("IOCP: (Busy=")) {
 		return format.Sure
 	}
@@ -71,6 +80,7 @@ const mostWrapped = 24
 
 // addLine adds a line, and returns a message once it is complete.
 func (w *wrapped) addLine(l format.Line) (message format.Line, ok bool) {
+	l.Text = spaceNames(l.Text)
 	_, complete := parseMessage(l.Text)
 	begins := bytes.Contains(l.Text, []byte("Timeout performing ")) || bytes.Contains(l.Text, []byte("Timeout awaiting response"))
 	switch {
@@ -218,6 +228,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if whole, ok := broken.addLine(l); ok {
 			return take(whole)
 		}
+		l.Text = spaceNames(l.Text)
 		return broken.n > 0 || take(l)
 	})
 	if l, ok := broken.flushRest(); ok {

@@ -247,6 +247,7 @@ var figureColumns = [evidence.NumKeys]string{
 	evidence.Arguments:        "arguments",
 	evidence.ArgumentBytes:    "argument_bytes",
 	evidence.ClientAddress:    "client",
+	evidence.Repeated:         "repeated",
 }
 
 // generationColumns name the columns of figures that exist for each .NET generation.

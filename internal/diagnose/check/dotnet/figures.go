@@ -23,7 +23,7 @@ func (s *starving) listFigures() (out []check.Evidence) {
 		for _, g := range p.Waiting()[:min(3, len(p.Waiting()))] {
 			add("pool.blocked_threads_at", fmt.Sprintf("pool threads (of %d) blocked in %s, %s", w.Pool, frameToChange(g.View), threadpool.On(g.View)), float64(g.Pool), "count", g.Origin)
 		}
-		if p.Standing() == 0 {
+		if p.Standing() == 0 && !isExcerpt(w) {
 			add("pool.blocked_threads", fmt.Sprintf("most pool threads (of %d) blocked at the same time", w.Pool), 0, "count", p.Looks)
 		}
 	}

@@ -48,6 +48,15 @@ and .Immutable). What does not help: more threads.`,
 }
 
 func judgeLock(c *check.Case) check.Verdict {
+	v := judgeLocks(c)
+	if w := c.Threads().Summary(c.Subject); v.RuledOut() && c.Ledger == nil && isExcerpt(w) {
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{{What: "the stacks of all threads", Command: "dotnet-stack report -p PID > stacks.txt"}}
+		v.Summary = "the stack of one thread does not show whether others waited for a lock"
+	}
+	return v
+}
+
+func judgeLocks(c *check.Case) check.Verdict {
 	p := threadpool.ProcessOf(c.Bundle, c.Subject, c.Ledger, c.Threads())
 	w := metrics.LockEvents(c.Bundle, p.Stacks, c.Subject, p.ThreadPool)
 	k := check.Contention{

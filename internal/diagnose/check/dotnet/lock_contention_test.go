@@ -25,6 +25,7 @@ func TestLock(t *testing.T) {
 		{"a counter of few", incident{cores: 2, locks: .2}, check.RuledOut, "0.2 lock contentions per second"},
 		{"short waits", incident{cores: 2, locks: 500, stacks: []stack{{4, 4, works}, {1, 1, idle}}}, check.RuledOut, "no thread waited for a lock"},
 		{"tasks", incident{cores: 2, stacks: []stack{{2, 37, result}}}, check.RuledOut, "no thread waited for a lock"},
+		{"one thread of many", incident{cores: 2, stacks: []stack{{1, 1, works}}, dump: true}, check.Inconclusive, "the stack of one thread does not show…dotnet-stack"},
 		{"nothing", incident{cores: 2}, check.Inconclusive, "lock waits were not recorded"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,8 +8,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/clrstack"
 	"github.com/unstall/unstall/internal/format/formattest"
 	"github.com/unstall/unstall/internal/format/redistimeout"
+	"github.com/unstall/unstall/internal/format/sos"
 )
 
 // TestQueuedBeyondMinimum judges what a client of Redis says of a pool that has as many busy threads as it creates at once, and a queue.
@@ -32,6 +34,33 @@ func TestQueuedBeyondMinimum(t *testing.T) {
 		}
 		if v := ThreadPoolStarvation.Judge(&check.Case{Bundle: b}); v.Supported() != c.found {
 			t.Errorf("%s: %s %q %q", name, v.State, v.Title, v.Summary)
+		}
+	}
+}
+
+// TestPoolBesideOneStack judges a pool that a debugger counted, beside the stack of one of its threads: it shows what one does, and not that the others
+// have nothing to do.
+func TestPoolBesideOneStack(t *testing.T) {
+	const stack = "OS Thread Id: 0x1a2c (31)\n        Child SP               IP Call Site\n00007F11DC7F7090 00007f1731cf74ed [HelperMethodFrame: 00007f11dc7f7090]\n00007F11DC7F7210 00007F16BF0ADFD6 Shop.Feed.Reader.Read(Byte[])\n00007F11DC7F7300 00007F16B9A2C1F4 System.Threading.ThreadPoolWorkQueue.Dispatch()\n"
+	for name, c := range map[string]struct {
+		running, cpu int
+		state        string
+	}{
+		"all at work on idle CPUs": {400, 9, check.Supported},
+		"all at work on busy CPUs": {400, 93, check.RuledOut},
+		"few at work":              {6, 9, check.Inconclusive},
+	} {
+		text := fmt.Sprintf("0:000> !threadpool\nCPU utilization: %d%%\nWorker Thread: Total: 400 Running: %d Idle: %d MaxLimit: 32767 MinLimit: 16\nWork Request in Queue: 0\n--------------------------------------\nNumber of Timers: 3\n\n", c.cpu, c.running, 400-c.running)
+		b := evidence.NewBundle()
+		if err := format.Read(context.Background(), []format.Format{sos.Format, clrstack.Format}, formattest.Artifact("a.txt", []byte(text+"0:000> !clrstack\n"+stack)), b); err != nil {
+			t.Fatal(name, err)
+		}
+		k := &check.Case{Bundle: b}
+		if v := ThreadPoolStarvation.Judge(k); v.State != c.state {
+			t.Errorf("%s: %s %q %q", name, v.State, v.Title, v.Summary)
+		}
+		if v := LockContention.Judge(k); v.RuledOut() {
+			t.Errorf("%s: no lock is said to be waited for: %q", name, v.Summary)
 		}
 	}
 }

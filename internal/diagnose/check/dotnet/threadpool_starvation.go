@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/threadpool"
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -91,8 +92,11 @@ func judgeStarvation(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so the work waits for CPU", units.Percent(p.Then))
 	case p.Busy():
 		v.Summary = fmt.Sprintf("the CPUs are %s busy, so work waits for CPU", units.Percent(p.CPU))
-	case p.Worst != nil && !s.grewUnseen():
-		s.byStacks(&v)
+	case p.Worst != nil && !s.grewUnseen() && !s.sawFew():
+		if s.byStacks(&v); v.RuledOut() && isExcerpt(p.Worst) {
+			v.Rule, v.Needs = check.NotRecorded, []check.Need{allEvidence}
+			v.Summary = "the stack of one thread does not show what the others of the pool did"
+		}
 	default:
 		s.byCount(&v)
 	}
@@ -155,6 +159,15 @@ func (s *starving) grewUnseen() bool {
 	p := s.pool
 	return p.Threads.Known() && !p.Loose && p.Climbs() && p.Standing() == 0 && p.Threads.Last() >= 2*float64(p.Worst.Pool)
 }
+
+// sawFew says whether the stacks are of a small part of the pool, whose number of threads is known at one moment and shows more than they.
+func (s *starving) sawFew() bool {
+	p := s.pool
+	return p.Threads.Known() && !p.Loose && p.Threads.Span() == 0 && p.Threads.Last() >= 2*float64(p.Worst.Pool) && (p.Standing() == 0 || isExcerpt(p.Worst))
+}
+
+// isExcerpt says whether one thread was seen: a process has more, so that somebody chose it.
+func isExcerpt(w *threads.Summary) bool { return w != nil && w.Threads == 1 && w.Samples == 1 }
 
 // byStacks judges by what the threads do.
 func (s *starving) byStacks(v *check.Verdict) {
@@ -334,7 +347,10 @@ func (s *starving) byClient(v *check.Verdict) bool {
 		if !over(n, of) {
 			n, of, kind = ioBusy.Number, ioLeast.Number, "threads for completed I/O"
 		}
-		v.Title = fmt.Sprintf("Pool threads are probably blocked: when the Redis client gave up, %.0f %s were busy, where the pool creates %.0f without delay.", n, kind, of)
+		v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f %s are busy, where the pool creates %.0f without delay.", n, kind, of)
+		if _, gave := s.c.Fact(evidence.FactRedisTimeouts); gave {
+			v.Title = fmt.Sprintf("Pool threads are probably blocked: when the Redis client gave up, %.0f %s were busy, where the pool creates %.0f without delay.", n, kind, of)
+		}
 		v.Summary = fmt.Sprintf("%.0f busy %s, minimum %.0f", n, kind, of)
 		v.Evidence = append(v.Evidence, s.c.Figure("pool.busy_threads", kind+" of the pool with work", n, "count", busy.Origin),
 			s.c.Figure("pool.minimum_threads", "threads the pool creates without delay", of, "count", busy.Origin))

@@ -38,6 +38,8 @@ func TestStarvation(t *testing.T) {
 		{"stacks alone, once", incident{cores: 2, stacks: blocked, dump: true}, check.Supported, "starves, or has added threads…whether it still starves", ""},
 		{"stacks alone, while others run", incident{cores: 2, stacks: stuck, dump: true}, check.Inconclusive, "37 of 41 pool threads were blocked at the same time, on 2 CPUs, while 4 ran; CPU use is unknown…dotnet-counters", ""},
 		{"stacks alone, of how many processors is not known", incident{stacks: stuck, dump: true}, check.Inconclusive, "CartController.Get blocks 37 of 41 pool threads on .Result, but neither the number of CPUs…dotnet-counters", ""},
+		{"the stack of one thread", incident{stacks: []stack{{1, 1, works}}, dump: true}, check.Inconclusive, "the stack of one thread does not show…unstall record PID", ""},
+		{"the stack of one thread that is blocked", incident{cores: 4, stacks: []stack{{1, 1, result}}, dump: true}, check.Inconclusive, "the stack of one thread does not show…unstall record PID", ""},
 		{"threads of the process climb", incident{cores: 2, process: ramp(20, 1), cpu: 5}, check.Inconclusive, "the process has 30 threads on 2 CPUs and adds 1 per second…unstall record PID", ""},
 		{"a sleep loop", incident{version: "6.0.1", cores: 2, threads: ramp(4, 1), cpu: 20, stacks: []stack{{3, 12, sleep}}},
 			check.Supported, "CartController.Poll blocks 12 of 12 pool threads on Thread.Sleep…await the task instead of sleeping", ""},

@@ -114,6 +114,10 @@ func judgeStops(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("%s other than GC took %s of the %s recorded", units.Plural(len(p), "pause"), units.Percent(g.ShareOf(p)), units.Time(1e9*g.Span))
 	case short && !crowded && !(v.LeftOpen() && g.Span < leastWatched.Value && g.ShareOf(p) >= check.MuchStopped.Value):
 		v.Rule, v.Needs = check.TooLittle, nil
+		if c.Ledger == nil && nearlyPerceptible(stops) {
+			v.Rule, v.Needs = check.OnTheEdge, append(g.needRequests(), check.NeedLimit)
+			v.Summary = fmt.Sprintf("pauses other than GC of up to %s, again and again: just below what is named without requests", units.Time(1e9*p.Longest().Seconds()))
+		}
 	}
 	if v.RuledOut() && g.wouldMatter(untold) {
 		v.Rule, v.Needs = check.Untold, logging
@@ -178,6 +182,17 @@ func judgeStops(c *check.Case) check.Verdict {
 
 var perceptible = check.Threshold{Name: "length of a stop that is no collection, without requests", Value: .01, Unit: "s",
 	Why: "each JVM has many that are shorter", Source: "judgement: as long as a call that is noticed"}
+
+// nearlyPerceptible says whether stops that the log names as no collection's are nearly as long as one that is named, and come again.
+func nearlyPerceptible(stops []halt) bool {
+	n := 0
+	for _, s := range stops {
+		if !s.reaching && !s.leaving && operationTitle(s.operation) == s.operation && float64(s.To-s.From)/1e9 >= check.Edge.Value*perceptible.Value {
+			n++
+		}
+	}
+	return n >= crowding.Int()
+}
 
 var crowding = check.Threshold{Name: "short stops one after another", Value: someCounted.Value, Unit: "count",
 	Why: "each of them alone, every JVM has", Source: "Poisson error: 1/√5"}

@@ -53,14 +53,15 @@ func longUnstamped(c *check.Case, is func(unstamped) bool, what string) (v check
 	for _, i := range rows.Select(evidence.StopTheWorld, c.Subject) {
 		a, _ := rows.Origin[i].Artifact()
 		of, told := rows.PauseOf(i)
-		x := unstamped{of: of, trigger: c.Bundle.Names.Text(rows.NameOf(i, evidence.Trigger)), seconds: float64(rows.End[i]-rows.Start[i]) / 1e9, origin: rows.Origin[i]}
+		x := unstamped{of: of, trigger: c.Bundle.Names.Text(rows.NameOf(i, evidence.Trigger)), seconds: float64(rows.End[i]-rows.Start[i]) / float64(rows.Repeats(i)) / 1e9, origin: rows.Origin[i]}
 		if !logs[a] || !told || x.seconds < check.ASecond.Value || !is(x) {
 			continue
 		}
-		if n++; x.seconds > most.seconds {
+		if x.seconds > most.seconds {
 			most = x
 		}
-		sum += x.seconds
+		n += int(rows.Repeats(i))
+		sum += x.seconds * float64(rows.Repeats(i))
 	}
 	if n < someUnstamped.Int() {
 		return v, false

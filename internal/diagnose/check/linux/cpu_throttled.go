@@ -209,6 +209,9 @@ var fewPeriods = check.Threshold{Name: "periods of a quota that were counted", V
 func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 	periods, ok := c.Fact(evidence.FactQuotaPeriods)
 	stopped, ok2 := c.Fact(evidence.FactQuotaThrottled)
+	if !ok && ok2 {
+		return throttledOfUnknown(c, stopped), true
+	}
 	if !ok || !ok2 {
 		return v, false
 	}
@@ -226,6 +229,19 @@ func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 		t.addFixes(c, &v)
 	}
 	return v, true
+}
+
+// throttledOfUnknown judges counters of a quota without the number of its periods: how often and for how long it stopped the process, but not within
+// which time.
+func throttledOfUnknown(c *check.Case, stopped evidence.Fact) check.Verdict {
+	v := check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("throttled in %.0f periods since its cgroup was created: of how many is not told", stopped.Number),
+		Needs: []check.Need{{What: "the whole of cpu.stat, twice, some seconds apart, while it is slow"}}}
+	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods", "periods that the quota throttled", stopped.Number, "count", stopped.Origin))
+	if took, ok := c.Fact(evidence.FactQuotaStopped); ok && stopped.Number > 0 {
+		v.Summary = fmt.Sprintf("throttled in %.0f periods since its cgroup was created, for %s in each: of how many is not told", stopped.Number, units.Time(took.Number/stopped.Number))
+		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_s", "time for which it was throttled, in total", took.Number/1e9, "s", took.Origin))
+	}
+	return v
 }
 
 // throttledElsewhere judges whether the quota stopped the process while requests were slow outside

@@ -145,7 +145,7 @@ func (g *gauged) judgeWithoutRequests(c *check.Case, v *check.Verdict) bool {
 		}
 	case g.UsedUp() && g.Readings >= fewReadings.Int() && g.Waiting >= check.Queueing.Value && 2*g.Waiting >= g.Size:
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, %s on average.", g.Name, units.Num(g.Waiting))
-	case g.UsedUp() && g.Waiting >= g.Size && g.Waiting >= longQueue.Value, math.IsNaN(g.Size) && g.Waiting >= longQueue.Value:
+	case g.UsedUp() && 2*g.Waiting >= g.Size && g.Waiting >= longQueue.Value, math.IsNaN(g.Size) && g.Waiting >= longQueue.Value:
 		v.Title = fmt.Sprintf("Requests probably wait for an exhausted pool: %s, %s at that moment.", g.Name, units.Num(g.Waiting))
 		v.Needs = append(v.Needs, check.Need{What: "more readings of the pool, to show that it stays so"})
 	default:
