@@ -12,6 +12,9 @@ import (
 type decidedView struct {
 	Of    string // the cause, where it does not stand above
 	Steps []sentence.Step
+
+	Found   bool
+	Changes []string // what would give another verdict
 }
 
 // newDecidedView returns the questions of a verdict that have figures, and the one that decided;
@@ -21,6 +24,7 @@ func newDecidedView(v diagnose.Verdict) *decidedView {
 	if len(x.Steps) == 0 {
 		return nil
 	}
+	x.Found, x.Changes = v.IsSupported(), sentence.Changes(&v)
 	if v.Verdict == check.Inconclusive {
 		x.Of = v.Cause
 	}

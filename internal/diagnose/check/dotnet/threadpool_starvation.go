@@ -173,6 +173,12 @@ func (s *starving) byStacks(v *check.Verdict) {
 	if cores > 0 {
 		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
 	}
+	switch most := max(blocked/float64(max(w.Busy, 1)), s.work.Blocked/max(s.work.Busy, 1)); {
+	case most == 0:
+		v.Rule = check.Absent
+	default:
+		v.Weigh(most, blocking)
+	}
 	switch {
 	case n == 0 && s.work.Blocked < blocking.Value*s.work.Busy, blocked < blocking.Value*float64(w.Busy) && s.work.Blocked < blocking.Value*s.work.Busy:
 		if s.isExhausted() && s.work.Blocked >= someBlocking.Value*s.work.Busy {
@@ -194,9 +200,11 @@ func (s *starving) byStacks(v *check.Verdict) {
 		v.Summary += fmt.Sprintf(", while %d ran; CPU use is unknown", w.Busy-n)
 		return
 	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
+		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
 	case s.behindLock() >= blocking.Value && s.lockNamed(): // by the runtime's events: more threads would only queue for the lock
+		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it: see dotnet.lock-contention", units.Percent(s.behindLock()))
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):

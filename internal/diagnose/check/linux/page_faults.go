@@ -101,6 +101,7 @@ func judgeFaults(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
+		v.Weigh(float64(len(inside)), check.MinRequests)
 		return v
 	}
 	if len(outside) < ledger.MinRequests {
@@ -217,6 +218,7 @@ func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 	used := k.CPU(evidence.KernelPageFault)
 	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
 	v.Weigh(part, clearsMuch)
+	v.Weigh(used.Number, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults for new memory", part, "1", used.Origin))
 	if part < clearsMuch.Value || used.Number < check.Material.Value {
 		return v, true

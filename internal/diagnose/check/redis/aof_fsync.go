@@ -70,7 +70,10 @@ func judgeFsync(c *check.Case) check.Verdict {
 		return s.unlessOneLook(check.Verdict{Rule: check.Absent, Summary: "no sign of slow AOF syncs"})
 	}
 	if s.waits.Mean.Known() {
-		v.Weigh(s.waits.Mean.Number, pingSync)
+		v.WeighOne(s.waits.Mean.Number, pingSync)
+	}
+	if a.Delayed.Known() {
+		v.WeighOne(a.Delayed.Number, few)
 	}
 	v.Summary = "AOF syncs delay no client"
 	if n := a.Delayed.Number; n > 0 {
@@ -83,6 +86,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 	case isNoticed(events):
 		s.supportSyncs(c, &v, events)
 	case a.Fsync == "always" && s.syncWaitShare() >= longSync.Value:
+		v.WeighOne(s.syncWaitShare(), longSync)
 		k := metrics.RedisKept{What: "fsync", Over: 1e9, Total: s.syncWaitShare() * 1e9, Origin: s.kernel.Origin}
 		s.supportSyncs(c, &v, []metrics.RedisKept{k})
 	case a.Fsync == "always" && s.waits.Mean.Number-meanDelay(s.keptBySlowCommands()) >= pingSync.Value && s.Main.Number < saturated.Value && s.kernel == nil:

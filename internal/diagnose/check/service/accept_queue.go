@@ -161,7 +161,11 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		v.Prediction = append(v.Prediction, c.PredictP99(less))
 		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes %s, before the service sees the request.", held, units.Percent(share), where)
-	case waits < leastQueued.Value, len(c.Found) > 0: // what keeps the service from taking requests up is found
+	case waits < leastQueued.Value:
+		v.Weigh(waits, leastQueued)
+		return v
+	case len(c.Found) > 0: // what keeps the service from taking requests up is found
+		v.Rule = check.Explained
 		return v
 	case rows && readAtOnce(c): // what is unread belongs to requests that are under way, as the end of one over FastCGI does
 		return v

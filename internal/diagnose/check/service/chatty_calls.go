@@ -214,10 +214,12 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	switch {
 	case float64(median) < manyCalls.Value*max(1, part):
+		v.Weigh(float64(median)/max(1, part), manyCalls) // one after the other
 		return v
 	case c.Slow() && share >= check.Material.Value && c.UserVisible(check.Noticeable):
 		v.Saves = c.Save(per, -1, -1)
 	case !some && (!c.Slow() || len(c.Found) == 0) && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
+		v.Weigh(part, mostlyCall)
 		v.Weight = min(1, part)
 	default:
 		return v

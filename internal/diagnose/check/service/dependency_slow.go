@@ -187,7 +187,6 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
 	}
 	_, others := c.BehindCalls()
-	v.Weigh(others, check.BehindCall)
 	if others >= check.BehindCall.Value {
 		v.Title = fmt.Sprintf("%s: %s of slow time is waiting for a call that another request makes.", strings.TrimSuffix(v.Title, "."), units.Percent(others))
 		v.Evidence = append(v.Evidence, c.Figure("slow.others_call_share", "share of slow time in which requests without a call of their own waited for another request's call, and went on right after it", others, "1", check.From(l.StatesFrom())))
