@@ -10,10 +10,8 @@ import (
 
 // decidedView is how a verdict was decided, folded up.
 type decidedView struct {
-	Of    string // the cause, where it does not stand above
-	Steps []sentence.Step
-
-	Found   bool
+	Of      string // the cause, where it does not stand above
+	Steps   []sentence.Step
 	Changes []string // what would give another verdict
 }
 
@@ -24,7 +22,7 @@ func newDecidedView(v diagnose.Verdict) *decidedView {
 	if len(x.Steps) == 0 {
 		return nil
 	}
-	x.Found, x.Changes = v.IsSupported(), sentence.Changes(&v)
+	x.Changes = sentence.Changes(&v)
 	if v.Verdict == check.Inconclusive {
 		x.Of = v.Cause
 	}

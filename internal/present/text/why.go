@@ -20,7 +20,7 @@ func (o Options) Why(w io.Writer, d *diagnose.Diagnosis, cause string) error {
 	for i := range d.Verdicts {
 		if v := &d.Verdicts[i]; v.Cause == cause {
 			p.writeBlank()
-			p.writeDecision(v)
+			p.writeDecision(d, v)
 		}
 	}
 	if p.out.Len() == 0 {
@@ -30,7 +30,7 @@ func (o Options) Why(w io.Writer, d *diagnose.Diagnosis, cause string) error {
 	return err
 }
 
-func (p *page) writeDecision(v *diagnose.Verdict) {
+func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 	head := v.Cause
 	if v.Subject != "" {
 		head += " of " + v.Subject
@@ -38,6 +38,9 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 	p.writeLine(p.applyStyle(bold, p.cleanText(head+": "+sentence.Outcome(v.Verdict))))
 	for _, l := range p.wrapText(v.Summary, 0) {
 		p.writeLine(l)
+	}
+	if share, interval := sentence.Share(d, v); v.IsSupported() && interval != "" {
+		p.writeLine("Accounts for " + share + " of the slow time (" + interval + ").")
 	}
 	p.writeBlank()
 	for _, l := range p.wrapText("Each step must be passed, in this order. ▶ marks the one that decided; ✓ and ✗ say whether a figure speaks for the cause.", 0) {
@@ -83,11 +86,7 @@ func (p *page) writeChanges(v *diagnose.Verdict) {
 	changes := sentence.Changes(v)
 	if len(changes) > 0 {
 		p.writeBlank()
-		title := "IT WOULD BE FOUND WITH"
-		if v.IsSupported() {
-			title = "ANOTHER VERDICT WITH"
-		}
-		p.writeLine(p.applyStyle(bold, title))
+		p.writeLine(p.applyStyle(bold, "WHAT WOULD CHANGE IT"))
 		for _, x := range changes {
 			p.writeIndented(x)
 		}
