@@ -97,6 +97,11 @@ func (v *Verdict) Counted(figure float64, t Threshold) {
 	v.recordComparison(newWeighed(AskEvidence, figure, t))
 }
 
+// Noticed is [Verdict.Weigh] for what requests notice.
+func (v *Verdict) Noticed(figure float64, t Threshold) {
+	v.recordComparison(newWeighed(AskSlow, figure, t))
+}
+
 // Missed is [Verdict.WeighBelow] for the unobserved amount.
 func (v *Verdict) Missed(figure float64, t Threshold) {
 	v.recordComparison(newWeighed(AskCovered, figure, t))
@@ -132,10 +137,18 @@ func (c *Case) Decision(v *Verdict) Decision {
 	if brief := v.Answer == Brief.Answer || v.Answer == Unnoticed.Answer; brief && c.Ledger != nil && !slices.ContainsFunc(all, isNoticed) {
 		all = append(all, newWeighed(AskSlow, float64(Once(c, slowRequestsP99)), Noticeable))
 	}
+	one := make(map[Question]bool) // in which one of several holds
 	for i := range all {
 		x := &all[i].Compared
 		x.Origin = c.originOf(v, x)
-		if v.Supported() && x.Joined == All && !x.Holds() {
+		one[all[i].question] = one[all[i].question] || x.Joined == One && x.Holds()
+	}
+	sight := v.Answer == StandsAlone.Answer || v.Answer == OutOfSight.Answer // shares need not tell of it
+	for i := range all {
+		switch x := &all[i].Compared; {
+		case v.Supported() && x.Joined == All && !x.Holds():
+			x.Joined = Beside
+		case sight && x.Joined == One && !one[all[i].question]:
 			x.Joined = Beside
 		}
 	}

@@ -100,7 +100,7 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	switch {
 	case share >= MuchStopped.Value && c.outOfSight(g):
 		b = nil
-		v.Weigh(share, MuchStopped)
+		v.Noticed(share, MuchStopped)
 		v.Rule = OutOfSight
 		v.Summary += ", the host's CPUs are full, and its own rows do not include the wait before the service started a request"
 		v.Needs = append(v.Needs, Need{What: "requests as the clients saw them: a load generator's results, or the log of a proxy"})
@@ -258,6 +258,8 @@ func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 		return
 	}
 	v.Rule, v.Needs = OutOfSight, nil
+	v.Noticed(1e9*p.Seconds()/float64(len(p)), LongPause)
+	v.Noticed(v.Weight, OftenPaused)
 	v.Summary = fmt.Sprintf("%s pause the program %s of the time, %s each on average", of.What, units.Percent(v.Weight), units.Time(1e9*p.Seconds()/float64(len(p))))
 	v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", g.OriginOf(p[0])))
 	if b := c.BillOf(g, p); b != nil && b.Sum() > 0 && c.Share(ledger.StopTheWorld) > 0 {

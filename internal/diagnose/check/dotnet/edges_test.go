@@ -77,15 +77,16 @@ func TestPauseEdges(t *testing.T) {
 // Where requests show what collections cost, a quarter of slow time decides; what others take is not the collector's.
 func TestCostEdges(t *testing.T) {
 	young := collects{every: 200, pause: 1, generation: 0, reason: "small allocations"}
-	induces := collects{every: 1000, pause: 80, generation: 2, reason: "induced"}
 	for about, x := range map[string]struct {
+		pause  int64 // ms each second
 		others int64 // ms that each hundredth request takes longer
 		want   string
 	}{
-		"all of slow time": {0, check.Supported},
-		"hardly any of it": {3000, check.RuledOut},
+		"all of slow time":                       {80, 0, check.Supported},
+		"a part of it, and the rest is not seen": {80, 3000, check.Supported},
+		"hardly any of it":                       {10, 3000, check.Inconclusive}, // what queued behind the pauses is not known
 	} {
-		c := heap{collections: []collects{young, induces}, live: 100 * mb, others: x.others}.subject(t)
+		c := heap{collections: []collects{young, {every: 1000, pause: x.pause, generation: 2, reason: "induced"}}, live: 100 * mb, others: x.others}.subject(t)
 		v := InducedGC.Judge(c)
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", about, v.State, x.want, v.Title, v.Summary)

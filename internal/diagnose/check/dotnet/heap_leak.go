@@ -114,13 +114,17 @@ func judgeLeak(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("live memory after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
 	late, latest, _ := liveTrend(points[len(points)/2:])
 	switch {
-	case !(low > 0), growth < grown.Value*first.Live, last.Live <= first.Live:
+	case !(low > 0), last.Live <= first.Live:
+		v.Rule = check.Absent // chance makes as much
+		return v
+	case growth < grown.Value*first.Live:
 		return v
 	case took < leastTrend.Value:
 		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
 		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	case late < slope/levelling.Value || latest <= 0 && len(points) >= 2*leastPoints.Int():
+		v.Rule = check.Explained
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}

@@ -101,10 +101,15 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if math.IsNaN(capacity) {
 		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s in %s", withSign(units.Size(growth)), units.Time(1e9*took))
 	}
-	if !(low > 0) || growth < grown.Value*first.Bytes && !(growth >= grown.Value*capacity) {
+	if !(low > 0) { // chance makes as much
+		v.Rule = check.Absent
+		return v
+	}
+	if growth < grown.Value*first.Bytes && !(growth >= grown.Value*capacity) {
 		return v
 	}
 	if last.Bytes <= first.Bytes {
+		v.Rule = check.Absent
 		v.Summary += ", but after the last collection less was live than after the first"
 		return v
 	}
@@ -114,6 +119,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return v
 	}
 	if late, latest, _ := liveTrend(points[len(points)/2:]); late < slope/levelling.Value || latest <= 0 {
+		v.Rule = check.Explained
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}

@@ -173,6 +173,7 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 		v.Summary += fmt.Sprintf(", but own work is %s of slow time", units.Percent(own))
 		return v
 	case l.Host.Starved() && !hardlyWaited(c):
+		v.Rule = check.Explained
 		v.Summary += ", on a host that did not run the process all the time"
 		return v
 	case heap == nil && f.isSteady() && !c.UserVisible(check.NoticeableCall):

@@ -111,6 +111,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		}
 		return v
 	case h.hasSpareCPUs():
+		v.Weigh(h.Peak/max(h.CPUs, 1), spare)
 		v.Summary += fmt.Sprintf(", but the host never had more than %s busy", units.Num(h.Peak))
 		return v
 	case quota.explainsStarvation(s, h.run):

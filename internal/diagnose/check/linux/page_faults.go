@@ -147,7 +147,11 @@ func judgeFaults(c *check.Case) check.Verdict {
 // each other's faults. A CPU profile can decide; without one only the host's figures can.
 func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Verdict {
 	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
+	v.Weigh(work, check.Material)
 	if work < check.Material.Value || !c.Slow() {
+		if work >= check.Material.Value {
+			v.Rule = check.NotSlow
+		}
 		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %s of slow time", units.Percent(work))
 		return v
 	}

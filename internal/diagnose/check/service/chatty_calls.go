@@ -184,6 +184,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if worst == nil {
 		g := &all[0]
 		v.Weigh(float64(g.medianCalls()), manyCalls)
+		v.WeighBelow(g.each, shortCall)
+		if g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value { // some of them take longer than all together should
+			v.Rule = check.Explained
+		}
 		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.medianCalls()), "call"))
 		return v
 	}

@@ -112,6 +112,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
 	addSpansAndMonitors(c, &v, spans, all)
 	if !c.Slow() {
+		v.Rule = check.NotSlow
 		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material.Value {
 			v.Rule = check.TooFew
 			v.Summary = fmt.Sprintf("%s of the time of %s is waiting for dependencies, but these are too few to tell whether that is usual", units.Percent(part), units.Plural(len(l.Rows), "request"))
