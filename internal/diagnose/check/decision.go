@@ -56,8 +56,9 @@ const (
 	Beside Joint = "beside" // the verdict did not need it
 )
 
-// Holds reports whether the figure is on the side that speaks for the cause; one that is unknown is not.
-func (x *Compared) Holds() bool { return x.Figure != nil && x.Reached == (x.Speaks == Above) }
+// Holds reports whether the figure is on the side that speaks for the cause; one that is unknown is not. A diagnosis by an earlier version does not say
+// which side that is: it is above.
+func (x *Compared) Holds() bool { return x.Figure != nil && x.Reached == (x.Speaks != Below) }
 
 // weighed is a figure that answered a question.
 type weighed struct {

@@ -13,11 +13,12 @@ func compared(name string, figure float64, speaks check.Side, joined check.Joint
 	return check.Compared{Name: name, Figure: &figure, Threshold: 10, Unit: "count", Reached: figure >= 10, Speaks: speaks, Joined: joined}
 }
 
-// decidedBy is a verdict that some question decided, with the figures of its material and its evidence.
-func decidedBy(r check.Rule, evidence, material []check.Compared) *diagnose.Verdict {
+// verdictBy is a verdict that some question decided, with the figures of its material and its evidence.
+func verdictBy(r check.Rule, evidence, material []check.Compared) *diagnose.Verdict {
 	v := &diagnose.Verdict{Cause: "go.gc-rate", Verdict: r.State, Decision: &check.Decision{Answer: r.Answer, Says: r.Says}}
-	for q, all := range map[check.Question][]check.Compared{check.AskEvidence: evidence, check.AskMaterial: material} {
-		if len(all) > 0 || q == r.Question {
+	figures := map[check.Question][]check.Compared{check.AskEvidence: evidence, check.AskMaterial: material}
+	for _, q := range check.Questions {
+		if all := figures[q]; len(all) > 0 || q == r.Question {
 			v.Decision.Steps = append(v.Decision.Steps, check.Asked{Question: q, Decides: q == r.Question, Compared: all})
 		}
 	}
@@ -33,22 +34,22 @@ func TestChanges(t *testing.T) {
 		v    *diagnose.Verdict
 		want []string // each in the line of its place
 	}{
-		"one that must hold does not": {decidedBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 20, check.Above, check.All)}),
+		"one that must hold does not": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 20, check.Above, check.All)}),
 			[]string{"cycles: at least 10 instead of 4"}},
-		"two that must hold do not": {decidedBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 5, check.Above, check.All)}),
+		"two that must hold do not": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 5, check.Above, check.All)}),
 			[]string{"cycles: at least 10 instead of 4", "and marking: at least 10 instead of 5"}},
-		"neither of two of which one suffices": {decidedBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 5, check.Above, check.One)}),
+		"neither of two of which one suffices": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 5, check.Above, check.One)}),
 			[]string{"cycles: at least 10 instead of 4; or marking: at least 10 instead of 5"}},
-		"one of two suffices, another must hold": {decidedBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 50, check.Above, check.One), compared("share", 1, check.Above, check.All)}),
+		"one of two suffices, another must hold": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 50, check.Above, check.One), compared("share", 1, check.Above, check.All)}),
 			[]string{"share: at least 10 instead of 1"}},
-		"it must be below": {decidedBy(check.TooLittle, nil, []check.Compared{compared("room", 11, check.Below, check.All)}),
+		"it must be below": {verdictBy(check.TooLittle, nil, []check.Compared{compared("room", 11, check.Below, check.All)}),
 			[]string{"room: below 10 instead of 11"}},
-		"too few, and too little of it": {decidedBy(check.TooFew, few, []check.Compared{compared("cycles", 4, check.Above, check.All)}),
+		"too few, and too little of it": {verdictBy(check.TooFew, few, []check.Compared{compared("cycles", 4, check.Above, check.All)}),
 			[]string{"samples: at least 10 instead of 3", "and cycles: at least 10 instead of 4"}},
-		"another cause explains it":        {decidedBy(check.Explained, some, []check.Compared{compared("cycles", 40, check.Above, check.All)}), []string{check.Explained.Changes}},
-		"nothing of it":                    {decidedBy(check.Absent, nil, nil), []string{check.Absent.Changes}},
-		"found, by a figure near its edge": {decidedBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"below 10: cycles (now 12, 1.2 × the threshold)"}},
-		"found by a single sight":          {decidedBy(check.StandsAlone, nil, nil), []string{check.StandsAlone.Changes}},
+		"another cause explains it":        {verdictBy(check.Explained, some, []check.Compared{compared("cycles", 40, check.Above, check.All)}), []string{check.Explained.Changes}},
+		"nothing of it":                    {verdictBy(check.Absent, nil, nil), []string{check.Absent.Changes}},
+		"found, by a figure near its edge": {verdictBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"below 10: cycles (now 12, 1.2 × the threshold)"}},
+		"found by a single sight":          {verdictBy(check.StandsAlone, nil, nil), []string{check.StandsAlone.Changes}},
 	} {
 		got := Changes(x.v)
 		if len(got) != len(x.want) {
@@ -68,7 +69,7 @@ func TestChanges(t *testing.T) {
 
 // Steps say of each figure whether it speaks for the cause, and how it follows the one before.
 func TestSteps(t *testing.T) {
-	v := decidedBy(check.Matters, []check.Compared{compared("samples", 12, check.Above, check.All)}, []check.Compared{
+	v := verdictBy(check.Matters, []check.Compared{compared("samples", 12, check.Above, check.All)}, []check.Compared{
 		compared("marking", 3, check.Above, check.One), compared("share", 30, check.Above, check.All), compared("cycles", 10.04, check.Above, check.One), compared("length", 2, check.Above, check.Beside)})
 	steps := Steps(v)
 	if len(steps) != len(check.Questions) || steps[0].Answer != "passed" || steps[1].Answer != "nothing to compare" || !steps[3].Decides || !strings.HasPrefix(steps[3].Answer, "supported: ") {
@@ -86,7 +87,7 @@ func TestSteps(t *testing.T) {
 	if all := strings.Join(got, ", "); all != want {
 		t.Errorf("%s, want %s", all, want)
 	}
-	v = decidedBy(check.HoldersWait, nil, []check.Compared{compared("share", 3, check.Above, check.All)})
+	v = verdictBy(check.HoldersWait, nil, []check.Compared{compared("share", 3, check.Above, check.All)})
 	if steps := Steps(v); steps[3].Answer != "not passed, but another step decided" || !steps[5].Decides {
 		t.Errorf("%+v", steps)
 	}
