@@ -131,6 +131,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		share := float64(sum) / float64(max(1, l.Total))
 		v.Summary = check.SlowWait("at the service's sockets", sum, share)
 		v.Weigh(share, check.Material)
+		v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time waiting at the service's sockets", float64(sum)/1e6, "ms", check.From(l.StatesFrom())))
 		brief := l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && l.Total < check.Noticeable.Int64()*int64(len(l.Slow)) // on average
 		if share >= check.Material.Value && (brief || !c.UserVisible(check.Noticeable)) {
 			v.Rule = check.Unnoticed
