@@ -39,7 +39,7 @@ allocator that does not return them. For a heap that grows: waiting for it to pa
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
 	Least: fmt.Sprintf("20 requests inside and outside the time in which the heap grew, 50 %% more work inside, and %v of slow time; without requests, page faults that take %v of the CPU time, and 0.25 CPUs",
 		check.Material, clearsMuch),
-	Thresholds: []check.Threshold{calm, clears, clearsMuch, fewFaults, kept, longer, manyFaults, mostly, noticed, check.Arguable, check.Material,
+	Thresholds: []check.Threshold{inKernelCPU, calm, clears, clearsMuch, fewFaults, kept, longer, manyFaults, mostly, noticed, check.Arguable, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NoticeableCall, check.SlowShare, check.SomeSlow},
 
 	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
@@ -222,9 +222,9 @@ func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 	used := k.CPU(evidence.KernelPageFault)
 	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
 	v.Weigh(part, clearsMuch)
-	v.Weigh(used.Number, check.Material)
+	v.Weigh(used.Number, inKernelCPU)
 	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults for new memory", part, "1", used.Origin))
-	if part < clearsMuch.Value || used.Number < check.Material.Value {
+	if part < clearsMuch.Value || used.Number < inKernelCPU.Value {
 		return v, true
 	}
 	v.Rule, v.Weight, v.Work = check.Matters, used.Number, part
