@@ -111,14 +111,14 @@ func causeTable() string {
 }
 
 func policyTable() string {
-	t := newTable("question", "in words", "answer", "in JSON", "what follows")
+	t := newTable("question", "in words", "answer", "in JSON", "what follows", "what would change it")
 	last := check.Question("")
 	for _, r := range check.Policy {
 		question, asks := "", ""
 		if r.Question != last {
 			question, asks, last = string(r.Question), r.Question.Asks(), r.Question
 		}
-		t.row(question, asks, r.Says, code(r.Answer), sentence.Outcome(r.State))
+		t.row(question, asks, r.Says, code(r.Answer), sentence.Outcome(r.State), r.Changes)
 	}
 	return t.String()
 }

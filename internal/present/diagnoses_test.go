@@ -35,10 +35,10 @@ var diagnoses = map[string]func() *diagnose.Diagnosis{
 }
 
 // slowEnough is what was compared to say that requests are slow.
-var slowEnough = check.Asked{Question: check.AskSlow, Compared: []check.Compared{held(241, check.SomeSlow), {Name: check.SlowShare.Name, Threshold: check.SlowShare.Value, Unit: check.SlowShare.Unit, Of: check.SlowShare}}}
+var slowEnough = check.Asked{Question: check.AskSlow, Compared: []check.Compared{held(241, check.SomeSlow), {Name: check.SlowShare.Name, Threshold: check.SlowShare.Value, Unit: check.SlowShare.Unit, Speaks: check.Above, Joined: check.Beside, Of: check.SlowShare}}}
 
 func held(figure float64, t check.Threshold) check.Compared {
-	return check.Compared{Name: t.Name, Figure: &figure, Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}
+	return check.Compared{Name: t.Name, Figure: &figure, Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Speaks: check.Above, Joined: check.All, Of: t}
 }
 
 // decided returns a decision by a row of the policy, after these questions.

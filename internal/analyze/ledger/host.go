@@ -20,23 +20,23 @@ type HostShare struct {
 	Suggested bool    // the trace alone looks starved
 }
 
-// A measured share below noise counts as none; from missing on it is starvation; between them it is starvation only if
+// A measured share below noise counts as none; from Withheld on it is starvation; between them it is starvation only if
 // the trace looks starved, too.
 const (
-	noise   = .03
-	missing = .25
-	edge    = .05 // error of readings that do not meet the trace's ends
+	noise    = .03
+	Withheld = .25
+	edge     = .05 // error of readings that do not meet the trace's ends
 )
 
-// starvedFrom is the dilation of calls that never block above which the host counts as starving the process. On quiet
+// Dilated is the dilation of calls that never block above which the host counts as starving the process. On quiet
 // machines the mean of such calls is up to twice their median.
-const starvedFrom = 4
+const Dilated = 4
 
 // Thresholds from which a trace alone looks starved. Quiet hosts have no stretches that the runtime's scheduler does not
 // allow; where requests do not all need the same, they run on average up to half as long again as the fastest quarter.
 const (
 	enoughCalls = 100 // short calls that a mean needs
-	longRuns    = .02 // of the run time in such stretches, where calls are timed and take long
+	LongRunning = .02 // of the run time in such stretches, where calls are timed and take long
 	workLonger  = 2.  // × the work of the fastest quarter, likewise
 	longUntimed = .01 // of the run time in such stretches, where calls are not timed
 	workUntimed = 1.5 // × the work of the fastest quarter, likewise
@@ -64,7 +64,7 @@ func (l *Ledger) hostShare() HostShare {
 		return h
 	}
 	h.Known, h.Share = true, 0
-	if h.Denied >= missing || h.Suggested && h.Denied >= noise {
+	if h.Denied >= Withheld || h.Suggested && h.Denied >= noise {
 		h.Share = h.Denied
 		h.Low, h.High = max(0, h.Denied-edge), min(1, max(h.High, h.Denied+edge)) // slow requests may have met more of it than all requests did
 	} else {
@@ -125,10 +125,10 @@ func (l *Ledger) suggestHostShare() (h HostShare) {
 		return h
 	}
 	h.Known, h.Dilation = true, mean/median
-	if h.Dilation < starvedFrom {
+	if h.Dilation < Dilated {
 		return h
 	}
-	if h.LongRuns < longRuns && work < workLonger {
+	if h.LongRuns < LongRunning && work < workLonger {
 		return h // only the calls are slow, perhaps because of their peer
 	}
 	part := func(d float64) float64 { return max(0, 1-1/max(d, 1)) }

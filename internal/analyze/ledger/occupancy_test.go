@@ -304,6 +304,11 @@ func TestLockOverCall(t *testing.T) {
 		"one calls, two wait for its lock": {met(share{mechanism: Dependency, part: .2}, share{mechanism: Lock, part: .4}), true},
 		"most call, few wait for a lock":   {met(share{mechanism: Dependency, part: .6}, share{mechanism: Lock, part: .1}), false},
 		"others wait for the result":       {met(share{mechanism: Dependency, part: .2}, share{mechanism: TaskWait, part: .6}), false},
+		"as many call as wait for a lock":  {met(share{mechanism: Dependency, part: .3}, share{mechanism: Lock, part: .3}), false},
+		"a few more wait for a lock":       {met(share{mechanism: Dependency, part: .3}, share{mechanism: Lock, part: .31}), true},
+		"in several places":                {met(share{mechanism: Lock, part: .2}, share{mechanism: Dependency, part: .3}, share{mechanism: Lock, part: .2}), true},
+		"locks, and no calls":              {met(share{mechanism: Lock, part: .1}), true},
+		"a pool is no lock":                {met(share{mechanism: Dependency, part: .1}, share{mechanism: Pool, part: .8}), false},
 		"no looks":                         {nil, false},
 	} {
 		if got := of.o.hasLockOverCall(); got != of.want {

@@ -182,6 +182,52 @@ func TestTwoTasksOfRequest(t *testing.T) {
 	}
 }
 
+// How many tasks a request hands over decides who still waits for a worker: the looks tell at which some are free, from three of them on.
+func TestTasksOfRequest(t *testing.T) {
+	waits := on(latch, []string{"mill.Mill.order"}, serverBelow)
+	worker := on(socketRead, []string{"mill.Hand.work", "java.util.concurrent.ThreadPoolExecutor$Worker.run", "java.lang.Thread.run", "[hands]"})
+	for about, x := range map[string]struct {
+		looks           int // at which workers are free
+		requests, tasks int // then
+		served          int // of five requests at four workers
+	}{
+		"one task each":                  {4, 2, 2, 4},
+		"two tasks each":                 {4, 1, 2, 2},
+		"two tasks each, at two looks":   {2, 1, 2, 4},
+		"three tasks each":               {4, 1, 3, 2},
+		"three tasks of two requests":    {4, 2, 3, 3},
+		"fewer tasks than requests wait": {4, 3, 2, 4},
+		"none free at any look":          {0, 0, 0, 4},
+	} {
+		r := jvm()
+		look := func(at int64, requests, tasks int) {
+			for i := range requests {
+				r.look(evidence.LaneID(1+i), at, waits)
+			}
+			for i := range tasks {
+				r.look(evidence.LaneID(11+i), at, worker)
+			}
+		}
+		for n := range int64(4) {
+			if int(n) < x.looks {
+				look(n*2e9+1, x.requests, x.tasks)
+			}
+			look(n*2e9+1e9+1, 5, 4)
+			look(n*2e9+15e8+1, 5, 4)
+		}
+		threads := r.threads()
+		served := 0
+		for lane := range evidence.LaneID(5) {
+			if at(t, threads, r.subject, lane+1, 1e9+1).View.State != evidence.PoolWait {
+				served++
+			}
+		}
+		if served != x.served {
+			t.Errorf("%s: %d of five are served, want %d", about, served, x.served)
+		}
+	}
+}
+
 // A server of the program's own: its threads serve requests but where they read the next.
 func TestOwnServer(t *testing.T) {
 	r := jvm()

@@ -14,10 +14,11 @@ import (
 // [Case.Contended] judges it in the same way for all runtimes.
 type Contention struct {
 	*metrics.Locks
-	Charged bool    // the ledger has the time that slow requests waited for locks
-	Cores   float64 // processors the threads run on, 0 unknown
-	Excused bool    // busy processors explain the waiting threads: a holder that does not run keeps its lock
-	More    []Need  // what to record where there were too few looks for a mean; nil: there were enough
+	Charged bool      // the ledger has the time that slow requests waited for locks
+	Cores   float64   // processors the threads run on, 0 unknown
+	Few     Threshold // looks that a mean needs
+	Excused bool      // busy processors explain the waiting threads: a holder that does not run keeps its lock
+	More    []Need    // what to record where there were too few looks for a mean; nil: there were enough
 
 	Figures []Evidence // how many threads waited
 	Title   string     // names the lock by the code that waits for it
@@ -101,6 +102,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		v.Summary += ", but the holder waits for work: the threads take turns, so nothing is delayed"
 		return v
 	case k.More != nil && (k.Waiting.Number < Queueing.Value || !k.Waiting.Known()) && !k.Charged:
+		v.Counted(float64(k.Looks), k.Few)
 		v.Rule, v.Needs = TooFew, k.More
 		v.Summary += fmt.Sprintf(" in %s, too few to say that none does", units.Plural(k.Looks, "thread dump"))
 		return v

@@ -29,11 +29,36 @@ type Compared struct {
 	Threshold float64  `json:"threshold"` // its value
 	Unit      string   `json:"unit"`      // of both
 	Reached   bool     `json:"reached"`
+	Speaks    Side     `json:"speaks"` // which side of the threshold speaks for the cause
+	Joined    Joint    `json:"joined"` // how it works together with the others of its question
 
 	Origin string `json:"-"` // where the figure is from, as an [Evidence] has it, or the file with the slow requests; "" unknown
 
 	Of Threshold `json:"-"` // the threshold with its reason and source, which `unstall causes` prints
 }
+
+// Side is a side of a threshold.
+type Side string
+
+// The sides.
+const (
+	Above Side = "above" // at the threshold or above
+	Below Side = "below"
+)
+
+// Joint says how a comparison works together with the others of its question.
+type Joint string
+
+// The joints. A question is passed if all of [All] hold, and one of [One] if there are any.
+const (
+	All    Joint = "all"    // it must hold
+	One    Joint = "one"    // one of these suffices
+	Beside Joint = "beside" // the verdict did not need it
+)
+
+// Holds reports whether the figure is on the side that speaks for the cause; one that is unknown is not. A diagnosis by an earlier version does not say
+// which side that is: it is above.
+func (x *Compared) Holds() bool { return x.Figure != nil && x.Reached == (x.Speaks != Below) }
 
 // weighed is a figure that answered a question.
 type weighed struct {
@@ -42,20 +67,49 @@ type weighed struct {
 }
 
 func newWeighed(q Question, figure float64, t Threshold) weighed {
-	return weighed{q, Compared{Name: t.Name, Figure: stats.FiniteOrNil(figure), Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Of: t}}
+	w := weighed{q, Compared{Name: t.Name, Figure: stats.FiniteOrNil(figure), Threshold: t.Value, Unit: t.Unit, Reached: figure >= t.Value, Speaks: Above, Joined: All, Of: t}}
+	if q == AskCovered { // of time that was not seen
+		w.Speaks = Below
+	}
+	return w
 }
 
-// Weigh records a figure that decides the verdict, with its threshold; it replaces an earlier figure for the same threshold.
-func (v *Verdict) Weigh(figure float64, t Threshold) { v.recordComparison(AskMaterial, figure, t) }
+// Weigh records a figure that decides the verdict and that must reach its threshold; it replaces an earlier figure for the same threshold.
+func (v *Verdict) Weigh(figure float64, t Threshold) {
+	v.recordComparison(newWeighed(AskMaterial, figure, t))
+}
+
+// WeighOne is [Verdict.Weigh] for figures of which one that reaches its threshold suffices.
+func (v *Verdict) WeighOne(figure float64, t Threshold) {
+	w := newWeighed(AskMaterial, figure, t)
+	w.Joined = One
+	v.recordComparison(w)
+}
+
+// WeighBelow is [Verdict.Weigh] for a figure that must be below its threshold.
+func (v *Verdict) WeighBelow(figure float64, t Threshold) {
+	w := newWeighed(AskMaterial, figure, t)
+	w.Speaks = Below
+	v.recordComparison(w)
+}
 
 // Counted is [Verdict.Weigh] for the amount of evidence.
-func (v *Verdict) Counted(figure float64, t Threshold) { v.recordComparison(AskEvidence, figure, t) }
+func (v *Verdict) Counted(figure float64, t Threshold) {
+	v.recordComparison(newWeighed(AskEvidence, figure, t))
+}
 
-// Missed is [Verdict.Weigh] for the unobserved amount.
-func (v *Verdict) Missed(figure float64, t Threshold) { v.recordComparison(AskCovered, figure, t) }
+// Noticed is [Verdict.Weigh] for what requests notice.
+func (v *Verdict) Noticed(figure float64, t Threshold) {
+	v.recordComparison(newWeighed(AskSlow, figure, t))
+}
 
-func (v *Verdict) recordComparison(q Question, figure float64, t Threshold) {
-	v.weighed = replaceByThreshold(slices.Clip(v.weighed), newWeighed(q, figure, t))
+// Missed is [Verdict.WeighBelow] for the unobserved amount.
+func (v *Verdict) Missed(figure float64, t Threshold) {
+	v.recordComparison(newWeighed(AskCovered, figure, t))
+}
+
+func (v *Verdict) recordComparison(w weighed) {
+	v.weighed = replaceByThreshold(slices.Clip(v.weighed), w)
 }
 
 // replaceByThreshold appends a comparison, or puts it in place of an earlier one with the same
@@ -84,8 +138,20 @@ func (c *Case) Decision(v *Verdict) Decision {
 	if brief := v.Answer == Brief.Answer || v.Answer == Unnoticed.Answer; brief && c.Ledger != nil && !slices.ContainsFunc(all, isNoticed) {
 		all = append(all, newWeighed(AskSlow, float64(Once(c, slowRequestsP99)), Noticeable))
 	}
+	one := make(map[Question]bool) // in which one of several holds
 	for i := range all {
-		all[i].Origin = c.originOf(v, &all[i].Compared)
+		x := &all[i].Compared
+		x.Origin = c.originOf(v, x)
+		one[all[i].question] = one[all[i].question] || x.Joined == One && x.Holds()
+	}
+	sight := v.Answer == StandsAlone.Answer || v.Answer == OutOfSight.Answer // shares need not tell of it
+	for i := range all {
+		switch x := &all[i].Compared; {
+		case v.Supported() && x.Joined == All && !x.Holds():
+			x.Joined = Beside
+		case sight && x.Joined == One && !one[all[i].question]:
+			x.Joined = Beside
+		}
 	}
 	for _, q := range Questions {
 		s := Asked{Question: q, Decides: q == v.Question, Compared: []Compared{}}
@@ -130,6 +196,24 @@ func isSameFigure(a float64, unit string, b float64, other string) bool {
 		return false
 	}
 	return a != 0 && math.Abs(a-b) <= sameFigure*math.Abs(a)
+}
+
+// Passed reports whether the comparisons of a question speak for the cause.
+func (s *Asked) Passed() bool {
+	alternatives, one := false, false
+	for i := range s.Compared {
+		x := &s.Compared[i]
+		switch x.Joined {
+		case One:
+			alternatives, one = true, one || x.Holds()
+		case Beside:
+		default:
+			if !x.Holds() {
+				return false
+			}
+		}
+	}
+	return one || !alternatives
 }
 
 // Deciding returns the question that decided; "" if a version with other questions made the

@@ -87,8 +87,6 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	g, p, t := of.Collector, of.Pauses, of.Terms
 	share := g.ShareOf(p)
 	v.Rule, v.Weight = TooLittle, share
-	v.Counted(g.Span, t.Watched)
-	v.Weigh(share, of.Least)
 	v.Summary = fmt.Sprintf("%s pause the program %s of the time", of.What, units.Percent(share))
 	v.Evidence = append(v.Evidence, t.Figures(c, of, share)...)
 	if len(p) == 0 {
@@ -102,6 +100,7 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 	switch {
 	case share >= MuchStopped.Value && c.outOfSight(g):
 		b = nil
+		v.Noticed(share, MuchStopped)
 		v.Rule = OutOfSight
 		v.Summary += ", the host's CPUs are full, and its own rows do not include the wait before the service started a request"
 		v.Needs = append(v.Needs, Need{What: "requests as the clients saw them: a load generator's results, or the log of a proxy"})
@@ -110,6 +109,8 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 		c.JudgeBill(v, b, of)
 		if !v.Supported() && share >= of.Least.Value && g.Span >= t.Watched.Value && !c.HasRequestStates() && c.UserVisible(Noticeable) {
 			// Most of the slow requests' time was not seen: they do not contradict the log.
+			v.Counted(g.Span, t.Watched)
+			v.WeighOne(share, of.Least)
 			v.Rule, v.Needs = Matters, nil
 			v.Summary = fmt.Sprintf("%s pause the program %s of the time, and are %s", of.What, units.Percent(share), OfSlow(b.Share()))
 			v.Saves = c.Bound(float64(b.Sum()), float64(b.Low), float64(max(b.High, b.Sum())))
@@ -130,6 +131,8 @@ func (c *Case) JudgePauses(v *Verdict, of Paused) *Bill {
 func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
 	g, p, t := of.Collector, of.Pauses, of.Terms
 	worst := WorstMinute(g, p)
+	v.Counted(g.Span, t.Watched)
+	v.WeighOne(share, of.Least)
 	switch {
 	case share >= of.Least.Value && g.Span < t.Watched.Value && p.Seconds() < PausedEnough.Value:
 		v.Rule, v.Needs = TooFew, t.Longer
@@ -162,7 +165,7 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	}
 	share := (float64(b.Sum()) + float64(waited)) / float64(max(c.Ledger.Total, 1))
 	v.Summary = of.What + " are " + OfSlow(share)
-	v.Weigh(share, Material)
+	v.WeighOne(share, Material)
 	m := c.Matters(share, of.Terms)
 	count, few := 0, false
 	if m == Matters {
@@ -255,6 +258,8 @@ func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 		return
 	}
 	v.Rule, v.Needs = OutOfSight, nil
+	v.Noticed(1e9*p.Seconds()/float64(len(p)), LongPause)
+	v.Noticed(v.Weight, OftenPaused)
 	v.Summary = fmt.Sprintf("%s pause the program %s of the time, %s each on average", of.What, units.Percent(v.Weight), units.Time(1e9*p.Seconds()/float64(len(p))))
 	v.Evidence = append(v.Evidence, c.Seen("requests that arrive during a pause wait before the service starts them, so its own figures do not show the wait", g.OriginOf(p[0])))
 	if b := c.BillOf(g, p); b != nil && b.Sum() > 0 && c.Share(ledger.StopTheWorld) > 0 {
@@ -267,7 +272,7 @@ func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 func (c *Case) JudgeLength(v *Verdict, of Paused, b *Bill) {
 	most := of.Pauses.Longest()
 	if len(of.Pauses) > 0 {
-		v.Weigh(most.Seconds(), ASecond)
+		v.WeighOne(most.Seconds(), ASecond)
 	}
 	if v.Supported() || most.Seconds() < ASecond.Value {
 		return

@@ -69,3 +69,22 @@ func TestLostPool(t *testing.T) {
 		}
 	}
 }
+
+// Connections that are handed over are a pool only if there are two or more of them, and only lost ones say that some are not given back.
+func TestHandedOverIsNotLost(t *testing.T) {
+	for name, of := range map[string]struct{ places, every int }{
+		"one connection, none is lost":  {1, 1 << 20},
+		"two connections, none is lost": {2, 1 << 20},
+		"two connections, one is lost":  {2, 300},
+	} {
+		w := newText()
+		losing(w, of.places, of.every)
+		b := w.read(t, 25000)
+		for what, ms := range spent(b, "GET /ratings") {
+			kind := b.Names.Wait(b.Names.Lookup(strings.TrimPrefix(what, "pool wait | "))).Kind
+			if strings.HasPrefix(what, "pool wait") && kind == evidence.LostPool {
+				t.Errorf("%s: %.0f ms for connections that are not given back", name, ms)
+			}
+		}
+	}
+}

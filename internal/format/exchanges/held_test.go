@@ -198,6 +198,60 @@ func TestPoolOfLoop(t *testing.T) {
 	}
 }
 
+// Where most requests of a route ask nothing, as those that a cache answers, a full pool tells of none of them that it waited.
+func TestPoolOfLoopBesideACache(t *testing.T) {
+	for cached, waits := range map[int]bool{0: true, 8: false} { // of ten requests
+		w := newText()
+		random := rand.New(rand.NewPCG(1, 2))
+		free := make([]float64, 4)
+		const loop, kept = 9, 1400.
+		at := 0.
+		for i := 0; at < 12000; i++ {
+			at += random.ExpFloat64() * 25
+			if i%10 < cached {
+				w.request(at, at, at+.4, loop, 1+i%30, "POST /payments")
+				continue
+			}
+			first := 0
+			for k := range free {
+				if free[k] < free[first] {
+					first = k
+				}
+			}
+			begins := max(at, free[first]) + .4
+			call := func(at, took float64, kind string) {
+				fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 %d %[3]d %d 10.0.0.7:5432 %s\n", began+ns(at), ns(took), loop, 4000+first, kind)
+			}
+			call(begins, 1, "postgresql open SELECT")
+			took := 6 + 12*random.Float64()
+			if free[first] = begins + took; i%13 == 0 {
+				free[first] = begins + kept
+			}
+			call(free[first]-3, 2.9, "postgresql idle COMMIT")
+			w.request(at, at, begins+took+1+20*random.Float64(), loop, 1+i%30, "POST /payments")
+		}
+		b := w.read(t, 16000)
+		quick := 0.
+		r := &b.Requests
+		for row := range r.Len() {
+			for s := range r.Path(row).All {
+				if s.Kind == evidence.PoolWait && r.Latency(row) < 1e6 {
+					quick += float64(s.Dur) / 1e6
+				}
+			}
+		}
+		charged := 0.
+		for what, ms := range spent(b, "POST /payments") {
+			if strings.HasPrefix(what, "pool wait") {
+				charged += ms
+			}
+		}
+		if (charged > 1000) != waits || quick > 0 {
+			t.Errorf("%d of ten answered by a cache: %.0f ms charged, %.1f of it to requests that are over at once", cached, charged, quick)
+		}
+	}
+}
+
 // Requests that keep a connection each, of as many as are needed, wait for none.
 func TestNoHeldPool(t *testing.T) {
 	for _, places := range []int{1000, 60} {

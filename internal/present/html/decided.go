@@ -10,8 +10,9 @@ import (
 
 // decidedView is how a verdict was decided, folded up.
 type decidedView struct {
-	Of    string // the cause, where it does not stand above
-	Steps []sentence.Step
+	Of      string // the cause, where it does not stand above
+	Steps   []sentence.Step
+	Changes []string // what would give another verdict
 }
 
 // newDecidedView returns the questions of a verdict that have figures, and the one that decided;
@@ -21,6 +22,7 @@ func newDecidedView(v diagnose.Verdict) *decidedView {
 	if len(x.Steps) == 0 {
 		return nil
 	}
+	x.Changes = sentence.Changes(&v)
 	if v.Verdict == check.Inconclusive {
 		x.Of = v.Cause
 	}

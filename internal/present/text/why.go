@@ -20,7 +20,7 @@ func (o Options) Why(w io.Writer, d *diagnose.Diagnosis, cause string) error {
 	for i := range d.Verdicts {
 		if v := &d.Verdicts[i]; v.Cause == cause {
 			p.writeBlank()
-			p.writeDecision(v)
+			p.writeDecision(d, v)
 		}
 	}
 	if p.out.Len() == 0 {
@@ -30,7 +30,7 @@ func (o Options) Why(w io.Writer, d *diagnose.Diagnosis, cause string) error {
 	return err
 }
 
-func (p *page) writeDecision(v *diagnose.Verdict) {
+func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 	head := v.Cause
 	if v.Subject != "" {
 		head += " of " + v.Subject
@@ -39,24 +39,28 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 	for _, l := range p.wrapText(v.Summary, 0) {
 		p.writeLine(l)
 	}
+	if share, interval := sentence.Share(d, v); v.IsSupported() && interval != "" {
+		p.writeLine("Accounts for " + share + " of the slow time (" + interval + ").")
+	}
+	p.writeBlank()
+	for _, l := range p.wrapText("Each step must be passed, in this order. ▶ marks the one that decided; ✓ and ✗ say whether a figure speaks for the cause.", 0) {
+		p.writeLine(p.applyStyle(dim, l))
+	}
 	p.writeBlank()
 	var from []sentence.Comparison
 	var silent []string
-	for n, s := range sentence.Steps(v) {
+	for _, s := range sentence.Steps(v) {
+		question := fmt.Sprintf("%d %s", s.Place, s.Question)
 		if !s.Decides && len(s.Compared) == 0 {
-			silent = append(silent, fmt.Sprintf("%d %s", n+1, s.Question))
+			silent = append(silent, question)
 			continue
 		}
-		answer := s.Answer
+		answer, style := s.Answer, dim
 		if s.Decides {
 			answer = strings.ToUpper(sentence.Outcome(v.Verdict)) + strings.TrimPrefix(answer, sentence.Outcome(v.Verdict))
+			question, style = "▶ "+question, bold
 		}
-		style := dim
-		if s.Decides {
-			style = bold
-		}
-		lines := p.wrapText(answer, answers)
-		p.writeBlock(fmt.Sprintf("%d %s", n+1, s.Question), style, answers, lines)
+		p.writeBlock(question, style, answers, p.wrapText(answer, answers))
 		for _, c := range s.Compared {
 			p.writeCompared(c)
 			if !slices.ContainsFunc(from, func(other sentence.Comparison) bool { return other.Name == c.Name && other.Threshold == c.Threshold }) {
@@ -64,17 +68,49 @@ func (p *page) writeDecision(v *diagnose.Verdict) {
 			}
 		}
 		if s.Decides && len(s.Compared) == 0 && v.Summary != "" {
-			for _, l := range p.wrapText("the figure: "+v.Summary, 4) {
+			for _, l := range p.wrapText("no figure: "+v.Summary, 4) {
 				p.writeLine("    " + l)
 			}
 		}
 	}
 	if len(silent) > 0 {
-		const lead = "No figure compared"
-		p.writeBlock(lead, dim, answers, p.flowItems(silent, answers))
+		p.writeBlock("Nothing to compare", dim, answers, p.flowItems(silent, answers))
 	}
+	p.writeChanges(v)
 	p.writeFigures(v)
 	p.writeThresholds(from)
+}
+
+// writeChanges writes what would have given another verdict, what to record for it, and from which evidence the cause is supported.
+func (p *page) writeChanges(v *diagnose.Verdict) {
+	changes := sentence.Changes(v)
+	if len(changes) > 0 {
+		p.writeBlank()
+		p.writeLine(p.applyStyle(bold, "WHAT WOULD CHANGE IT"))
+		for _, x := range changes {
+			p.writeIndented(x)
+		}
+		for _, n := range v.Needs {
+			if !v.IsSupported() {
+				p.writeIndented(strings.TrimSuffix("record: "+n.What, ":"))
+				if n.Command != "" {
+					p.writeLine("    " + p.applyStyle(advice, p.cleanText(n.Command))) // on one line, so that it can be copied
+				}
+			}
+		}
+	}
+	if least := sentence.Least(v.Cause); least != "" {
+		p.writeBlank()
+		p.writeLine(p.applyStyle(bold, "LEAST EVIDENCE FROM WHICH IT IS FOUND"))
+		p.writeIndented(least)
+	}
+}
+
+// writeIndented writes a text below a title.
+func (p *page) writeIndented(text string) {
+	for _, l := range p.wrapText(text, 2) {
+		p.writeLine("  " + l)
+	}
 }
 
 // writeFigures writes the figures of a verdict in a column, with what they are and the files and lines they are from. Those of a
@@ -118,6 +154,12 @@ const answers = 25
 func (p *page) writeCompared(c sentence.Comparison) {
 	figure := p.cleanText(fmt.Sprintf("%s %s %s", c.Figure, c.Relation, c.Threshold))
 	name := c.Name
+	switch {
+	case c.Join == "not needed":
+		name += " (not needed)"
+	case c.Join != "":
+		name = c.Join + " " + name
+	}
 	if c.From != "" {
 		name += " [" + c.From + "]"
 	}
@@ -125,11 +167,16 @@ func (p *page) writeCompared(c sentence.Comparison) {
 	if last := lines[len(lines)-1]; 4+textWidth(last)+2+textWidth(figure) > p.Width { // the name of a file is not broken
 		lines = append(lines, "")
 	}
+	lead := "  ✗ "
+	if c.Holds {
+		lead = "  ✓ "
+	}
 	for i, l := range lines {
 		if i == len(lines)-1 {
 			l = padRight(l, p.Width-4-textWidth(figure)) + figure
 		}
-		p.writeLine("    " + l)
+		p.writeLine(lead + l)
+		lead = "    "
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/all"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -76,6 +77,21 @@ func typed(t *testing.T, d *diagnose.Diagnosis) {
 	}
 }
 
+// decided holds that each verdict keeps the figures that decided it.
+func decided(t *testing.T, d *diagnose.Diagnosis) {
+	t.Helper()
+	for i := range d.Verdicts {
+		v := &d.Verdicts[i]
+		if v.Decision == nil {
+			t.Errorf("nothing says how %s was decided", v.Cause)
+			continue
+		}
+		for _, fault := range checktest.Faults(v.Verdict, v.Decision) {
+			t.Errorf("%s: %s (%s)", v.Cause, fault, v.Summary)
+		}
+	}
+}
+
 // fileOf is where a cause is: go.gc-rate in golang/gc_rate.go.
 func fileOf(id string) string {
 	field, name, _ := strings.Cut(id, ".")
@@ -124,6 +140,7 @@ func TestEveryCauseIsKnown(t *testing.T) {
 						d := diagnosis(t, dir)
 						typed(t, d)
 						figured(t, d)
+						decided(t, d)
 						ids := supported(d)
 						switch {
 						case kind == "sick" && (len(ids) == 0 || ids[0] != c.ID):

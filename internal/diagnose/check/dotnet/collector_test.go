@@ -262,7 +262,9 @@ func TestCollectorsCauses(t *testing.T) {
 		{"eight heaps, no quota", change(usual, func(in *heap) { in.heaps = 8 }), GCStarved, check.RuledOut, nil},
 	} {
 		t.Run(tt.of.ID+": "+tt.name, func(t *testing.T) {
-			v := tt.of.Judge(tt.in.subject(t))
+			c := tt.in.subject(t)
+			v := tt.of.Judge(c)
+			holdsDecision(t, c, &v)
 			texts := []string{v.Title, v.Summary}
 			for _, e := range v.Evidence {
 				texts = append(texts, e.Text)

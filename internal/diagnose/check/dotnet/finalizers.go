@@ -71,6 +71,9 @@ func (f *finalizers) isBehind() bool {
 func (g *collector) waitForFinalizers(v *check.Verdict, f *finalizers, kept float64) {
 	c := g.c
 	v.Rule = check.Matters
+	v.Counted(float64(f.looks), leastLooks)
+	v.Weigh(float64(f.busy)/float64(f.looks), endless)
+	v.Weigh(kept, reaching)
 	v.Title = fmt.Sprintf("Objects wait for their finalizers: the finalizer thread is always in %s (%s), and GC retains %s/s.", threadstack.Bare(f.at), f.doing, units.MiB(kept))
 	v.Summary = fmt.Sprintf("%s/s retained while the finalizer thread is always busy", units.MiB(kept))
 	v.Evidence = append(v.Evidence,

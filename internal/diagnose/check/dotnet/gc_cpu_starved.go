@@ -73,6 +73,12 @@ func judgeStarved(c *check.Case) check.Verdict {
 	}
 	many := heaps.Number > math.Ceil(quota.Number) && stopped >= check.OftenStopped.Value
 	if !many && !(part >= mostlyPauses.Value && part >= byChance.Value*within) {
+		if part >= mostlyPauses.Value && within > 0 {
+			v.Weigh(part/within, byChance)
+		}
+		if !math.IsNaN(stopped) && stopped < check.OftenStopped.Value && math.IsNaN(part) {
+			v.Weigh(stopped, check.OftenStopped)
+		}
 		v.Summary = fmt.Sprintf("%s on a quota of %s CPUs, which throttles GC pauses no more than other times", units.Plural(int(heaps.Number), "heap"), units.Num(quota.Number))
 		return v
 	}

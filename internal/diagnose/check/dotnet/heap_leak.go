@@ -85,11 +85,12 @@ func judgeLeak(c *check.Case) check.Verdict {
 		what, points = "collections (almost nothing that they kept died)", pointsAfterBlocking(whole.Collections)
 	}
 	if n := len(points); n < leastPoints.Int() {
-		v.Counted(float64(n), leastPoints)
+		v.Weigh(float64(n), leastPoints)
 		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
 		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
 		if kept, died, known := g.keptByYoung(); known && kept >= reaching.Value && died <= remains.Value {
 			v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+			v.Counted(float64(n), leastPoints)
 			v.Summary = fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
 			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin))
 		}
@@ -113,13 +114,17 @@ func judgeLeak(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("live memory after gen 2 collections changed by %s in %s", units.MiB(growth), units.Time(1e9*took))
 	late, latest, _ := liveTrend(points[len(points)/2:])
 	switch {
-	case !(low > 0), growth < grown.Value*first.Live, last.Live <= first.Live:
+	case !(low > 0), last.Live <= first.Live:
+		v.Rule = check.Absent // chance makes as much
+		return v
+	case growth < grown.Value*first.Live:
 		return v
 	case took < leastTrend.Value:
 		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
 		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	case late < slope/levelling.Value || latest <= 0 && len(points) >= 2*leastPoints.Int():
+		v.Rule = check.Explained
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}

@@ -123,6 +123,7 @@ func untimedVerdict(contended *metrics.Curve, figures []check.Evidence) check.Ve
 		v.Summary = "lock waits were not recorded"
 	case contended.Mean() < check.Queueing.Value:
 		v.Rule, v.Needs = check.TooLittle, nil
+		v.Weigh(contended.Mean(), check.Queueing)
 		v.Summary = fmt.Sprintf("only %s lock contentions per second", units.Num(contended.Mean()))
 	default:
 		v.Summary = fmt.Sprintf("%s lock contentions per second, but the counter does not show how long each wait took", units.Num(contended.Mean()))

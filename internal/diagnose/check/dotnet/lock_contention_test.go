@@ -29,7 +29,9 @@ func TestLock(t *testing.T) {
 		{"nothing", incident{cores: 2}, check.Inconclusive, "lock waits were not recorded"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := judgeLock(tt.in.subject(t))
+			c := tt.in.subject(t)
+			v := judgeLock(c)
+			holdsDecision(t, c, &v)
 			text := said(v)
 			if v.State != tt.state {
 				t.Fatalf("%s, want %s:\n%s", v.State, tt.state, text)

@@ -92,6 +92,8 @@ func judgeChurn(c *check.Case) check.Verdict {
 	if v.RuledOut() || len(large) < leastChurn.Int() || !v.Supported() && float64(len(large)) < churning.Value*float64(gen1) {
 		if !v.RuledOut() {
 			v = check.Verdict{Rule: check.TooLittle, Evidence: v.Evidence, Summary: fmt.Sprintf("%s among %s", units.Plural(len(large), "gen 2 collection")+" for large objects", units.Plural(gen1, "gen 1 collection"))}
+			v.Weigh(float64(len(large)), leastChurn)
+			v.Weigh(float64(len(large))/float64(max(1, gen1)), churning)
 		}
 		return v
 	}

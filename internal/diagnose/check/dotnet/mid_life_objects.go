@@ -62,6 +62,7 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	young := g.selectCollections(func(x *metrics.Collection) bool { return isOrdinary(x) && x.Generation < evidence.Gen2 })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
+		v.Weigh(float64(len(young)), leastGCs)
 		v.Rule, v.Summary = check.TooLittle, "too few collections to show what dies after them"
 		return v
 	}

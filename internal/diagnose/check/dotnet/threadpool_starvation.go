@@ -47,8 +47,8 @@ thread costs memory, and the code still blocks. What does not help: more CPUs, a
 maximum.`,
 	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
 		check.Material, longQueue),
-	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyQueued,
-		manyWaiting, moreThanCome, mostlyUnseen, someBlocking, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
+	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyBlocked, manyQueued,
+		manyWaiting, moreThanCome, mostlyUnseen, someBlocking, someQueued, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
@@ -68,6 +68,13 @@ var (
 
 var blocking = check.Threshold{Name: "share of busy pool threads that are blocked", Value: .5, Unit: "1",
 	Why: "it is their standing still that uses up the pool, not their work", Source: "arithmetic: half"}
+
+var (
+	manyBlocked = check.Threshold{Name: "threads of the pool, or blocked ones, for each CPU", Value: metrics.ManyThreads, Unit: "times",
+		Why: "what runs needs one for each CPU", Source: "judgement: weighs the few threads beyond one for each CPU that a pool always has against a pool that makes up for blocked ones"}
+	someQueued = check.Threshold{Name: "work items that wait for a thread, on average", Value: 1, Unit: "count",
+		Why: "a pool with a free thread takes each at once", Source: "arithmetic: one waits all the time"}
+)
 
 // Thresholds for a pool whose threads are blocked.
 const (
@@ -89,8 +96,10 @@ func judgeStarvation(c *check.Case) check.Verdict {
 	case !p.Watched():
 		v.Rule, v.Summary, v.Needs = check.NotRecorded, "the pool's threads were not recorded", []check.Need{allEvidence}
 	case p.Busy() && p.CPU < p.Then:
+		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("the CPUs are %s busy whenever work waits for a thread, so the work waits for CPU", units.Percent(p.Then))
 	case p.Busy():
+		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("the CPUs are %s busy, so work waits for CPU", units.Percent(p.CPU))
 	case p.Worst != nil && !s.grewUnseen() && !s.sawFew():
 		if s.byStacks(&v); v.RuledOut() && isExcerpt(p.Worst) {
@@ -186,6 +195,12 @@ func (s *starving) byStacks(v *check.Verdict) {
 	if cores > 0 {
 		v.Summary += fmt.Sprintf(", on %.0f CPUs", cores)
 	}
+	switch most := max(blocked/float64(max(w.Busy, 1)), s.work.Blocked/max(s.work.Busy, 1)); {
+	case most == 0:
+		v.Rule = check.Absent
+	default:
+		v.Weigh(most, blocking)
+	}
 	switch {
 	case n == 0 && s.work.Blocked < blocking.Value*s.work.Busy, blocked < blocking.Value*float64(w.Busy) && s.work.Blocked < blocking.Value*s.work.Busy:
 		if s.isExhausted() && s.work.Blocked >= someBlocking.Value*s.work.Busy {
@@ -201,15 +216,18 @@ func (s *starving) byStacks(v *check.Verdict) {
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but neither the number of CPUs nor their use is known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
 	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.isExhausted():
+		v.Weigh(blocked/max(cores, 1), manyBlocked)
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary += fmt.Sprintf(", while %d ran; CPU use is unknown", w.Busy-n)
 		return
 	case (2*locks > n || 2*s.work.Locked > s.work.Blocked && s.work.Blocked > 0) && s.lockNamed():
+		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("%d of %d pool threads wait for a lock: see dotnet.lock-contention", locks, w.Pool)
 		return
 	case s.behindLock() >= blocking.Value && s.lockNamed(): // by the runtime's events: more threads would only queue for the lock
+		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it: see dotnet.lock-contention", units.Percent(s.behindLock()))
 		return
 	case math.IsNaN(p.CPU) && !p.Above(blocked):
@@ -237,6 +255,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 // than is normal for this many CPUs: threads that wait for work keep no request waiting.
 func (s *starving) ruleOutRoomy(v *check.Verdict) {
 	w := s.work
+	v.Weigh(s.pool.Held(w)/max(s.pool.Cores, 1), manyBlocked)
 	v.Summary = fmt.Sprintf("on average %s busy pool threads were blocked, on %.0f CPUs", units.Num(s.pool.Held(w)), s.pool.Cores)
 	if w.Parked > 0 {
 		v.Summary += fmt.Sprintf(", and %s idle consumers", units.Num(w.Parked))
@@ -269,6 +288,7 @@ func (s *starving) byCount(v *check.Verdict) {
 	if p.Loose {
 		what = "process"
 	}
+	v.Rule = check.Absent // until something tells that they are blocked
 	v.Summary = fmt.Sprintf("the %s has %.0f threads", what, level)
 	if p.Cores > 0 {
 		v.Summary += fmt.Sprintf(" on %.0f CPUs", p.Cores)
@@ -296,11 +316,14 @@ func (s *starving) byCount(v *check.Verdict) {
 		v.Rule, v.Needs = check.Withheld, []check.Need{{What: "the same while the host has CPUs to spare", Command: record}}
 		v.Summary += ", while other processes use the host's CPUs: runnable threads wait for a CPU, and work waits for these threads"
 	case queued && !climbs && s.behindLock() >= blocking.Value && s.lockNamed():
+		v.Rule = check.Explained
 		v.Summary += ", and most of them wait for a lock: see dotnet.lock-contention"
 	case climbs, queued && paused < collecting.Value && !math.IsNaN(p.CPU):
+		s.weighCount(v, climbs)
 		s.fillSupported(v, starves)
 		v.Needs = append([]check.Need{stacksEvidence}, v.Needs...)
 	case s.grewByProbing():
+		v.Rule = check.Explained
 		v.Summary += ", some of them added by the runtime to test whether more increase throughput"
 	case p.Above(level):
 		v.Rule, v.Needs = check.Untold, []check.Need{stacksEvidence}
@@ -311,6 +334,22 @@ func (s *starving) byCount(v *check.Verdict) {
 	case p.Threads.Span() < metrics.Short:
 		v.Rule, v.Needs = check.TooFew, []check.Need{countersEvidence}
 		v.Summary += "; whether the number grows was not recorded"
+	}
+}
+
+// weighCount records the figures of a pool that grows, or whose queue does not empty, while CPUs are idle.
+func (s *starving) weighCount(v *check.Verdict, climbs bool) {
+	p := s.pool
+	if !math.IsNaN(p.CPU) {
+		v.WeighBelow(p.CPU, idleEnough)
+	}
+	switch {
+	case climbs && p.Cores > 0:
+		v.Weigh(p.Threads.Last()/p.Cores, manyBlocked)
+	case climbs && !p.Queued():
+		v.Weigh(p.Climb.To-p.Climb.From, long)
+	default:
+		v.Weigh(p.Queue.Mean(), someQueued)
 	}
 }
 

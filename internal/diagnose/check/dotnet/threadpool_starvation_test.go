@@ -88,7 +88,9 @@ func TestStarvation(t *testing.T) {
 		{"nothing", incident{cores: 2}, check.Inconclusive, "were not recorded…unstall record PID", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := judgeStarvation(tt.in.subject(t))
+			c := tt.in.subject(t)
+			v := judgeStarvation(c)
+			holdsDecision(t, c, &v)
 			text := said(v)
 			if v.State != tt.state {
 				t.Fatalf("%s, want %s:\n%s", v.State, tt.state, text)

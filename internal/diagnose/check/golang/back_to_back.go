@@ -14,6 +14,15 @@ func (g *collector) isBusy() bool {
 	return g.Rate.Number >= frequent.Value || g.Marking.Number >= metrics.BackToBack && 2*askedFor(g) < len(g.Cycles)
 }
 
+var backToBack = check.Threshold{Name: "share of the time that marking takes, from which cycles run back to back", Value: metrics.BackToBack, Unit: "1",
+	Why: "then they are frequent, however long each takes", Source: "arithmetic: half"}
+
+// weighBusy records the figures of [collector.isBusy], of which one suffices.
+func (g *collector) weighBusy(v *check.Verdict) {
+	v.WeighOne(g.Rate.Number, frequent)
+	v.WeighOne(g.Marking.Number, backToBack)
+}
+
 // formatOften says how much GC runs, by the figure that shows it, as the start of a title.
 func (g *collector) formatOften() string {
 	if g.Rate.Number >= frequent.Value {

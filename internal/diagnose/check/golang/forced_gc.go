@@ -94,6 +94,7 @@ func judgeForced(c *check.Case) check.Verdict {
 		g.judgeForcedByRequests(c, &v, forced, share)
 	case len(forced) < leastCycles.Int():
 		v.Rule = check.TooFew
+		v.Counted(float64(len(forced)), leastCycles)
 		v.Needs = []check.Need{gcTrace, {What: "or an execution trace", Command: platform.GoTrace}}
 	case marked < marking.Value:
 	default:
@@ -170,7 +171,7 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	}
 	v.Summary = check.OfSlow(share)
 	v.Weigh(share, check.Material)
-	crowded := crowdsCPUs(c, b, profile) && 2*len(forced) >= len(g.Cycles)
+	crowded := func() bool { return 2*len(forced) >= len(g.Cycles) && crowdsCPUs(c, b, profile) }
 	switch weight := c.Matters(share, &terms); {
 	case len(forced) < fewForced.Int():
 		v.Summary = "only one GC cycle was requested"
@@ -179,7 +180,7 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 		v.Summary = fmt.Sprintf("%s requested, but almost no requests are slow", units.Plural(len(forced), "GC cycle"))
 	case l.Host.Starved() && float64(b.Direct+waited)/total < check.Material.Value:
 		v.Summary += ", on a host that did not run the process all the time"
-	case weight == check.Matters, crowded:
+	case weight == check.Matters || crowded():
 		v.Rule = check.Matters
 		v.Saves = c.Save(per, b.Direct+waited, min(max(b.InMark, b.Total())+waited, l.Total))
 		at := make(map[int]int64, len(per))
@@ -200,6 +201,12 @@ func (g *collector) judgeForcedByCPU(c *check.Case, v *check.Verdict, work, prof
 	if g.Processors.Known() {
 		burnt = work / max(g.Span, 1e-9) / g.Processors.Number
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", burnt, "1", g.Origin))
+	}
+	switch {
+	case profiled:
+		v.Weigh(profile, sparing)
+	case g.Processors.Known():
+		v.Weigh(burnt, limping)
 	}
 	switch met := g.Meetings(); {
 	case c.Ledger != nil && len(c.Ledger.Rows) >= ledger.MinRequests && !c.Slow():

@@ -45,7 +45,7 @@ advice is a limit; else it is GOGC, or more memory. What does not help: tuning p
 more goroutines, runtime.GC().`,
 	Least: fmt.Sprintf("a GC cycle per second that marks %v of the time, or marking for half of the time, and %v of slow time; without requests, 5 cycles and %v of all CPUs, or %v of a CPU profile, or %v of the CPUs since the start (GCCPUFraction)",
 		marking, check.Material, burningProcs, burning, burningProcs),
-	Thresholds: []check.Threshold{burning, burningProcs, frequent, hurting, leastCounted, leastCycles, marking, mostDenied, roomy, sparing, check.Arguable,
+	Thresholds: []check.Threshold{backToBack, burning, burningProcs, frequent, hurting, leastCounted, leastCycles, marking, mostDenied, roomy, sparing, check.Arguable,
 		check.FullCPUs, check.HostFull, check.Material, check.MinRequests, check.MostOfSlow, check.NearlyFull, check.NoticeableCall,
 		check.OftenStopped, check.SlowShare, check.SomeSlow, check.Starved},
 
@@ -109,7 +109,7 @@ func judgeGCRate(c *check.Case) check.Verdict {
 // judgeGCRateOf judges a collector, or a stretch of it.
 func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))}
-	v.Weigh(g.Rate.Number, frequent)
+	g.weighBusy(&v)
 	v.Weigh(g.Marking.Number, marking)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
@@ -149,6 +149,12 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cores/g.Processors.Number, "1", g.Origin))
 	}
 	switch {
+	case profiled:
+		v.Weigh(share, burning)
+	case g.Processors.Known():
+		v.Weigh(cores/g.Processors.Number, burningProcs)
+	}
+	switch {
 	case met != nil && c.Slow() && met.MeanOverlap >= hurting.Value*met.MeanFree && float64(met.Total()) >= check.Material.Value*float64(c.Ledger.Total):
 		v.Rule = check.Matters
 		v.Title = g.formatOften() + " because the heap is too small."
@@ -162,6 +168,7 @@ func judgeGCRateOf(c *check.Case, g *collector) check.Verdict {
 			return since
 		}
 		v.Rule = check.TooFew
+		v.Counted(float64(len(g.Cycles)), leastCycles)
 		v.Summary = fmt.Sprintf("only %s: too few to tell how often GC runs", units.Plural(len(g.Cycles), "GC cycle"))
 		v.Needs = []check.Need{gcTrace}
 	case profiled && share >= burning.Value || !profiled && g.Processors.Known() && cores/g.Processors.Number >= burningProcs.Value:
@@ -272,7 +279,7 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 	share := float64(b.Total()) / total
 	v.Summary = check.OfSlow(share)
 	v.Weigh(share, check.Material)
-	crowded := crowdsCPUs(c, b, profile)
+	crowded := func() bool { return crowdsCPUs(c, b, profile) }
 	switch weight := c.Matters(share, &terms); {
 	case l.Host.Starved():
 		if float64(b.Direct)/total < check.Material.Value {
@@ -293,11 +300,11 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 		v.Summary = "the host did not run the process all the time, so the cost of GC is unknown"
 		v.Needs = []check.Need{{What: "the same recording on a host with free CPUs, or with /proc of the host"}}
 		return v
-	case weight == check.OnTheEdge && !crowded && !c.Full():
+	case weight == check.OnTheEdge && !crowded() && !c.Full():
 		v.Rule, v.Needs = check.OnTheEdge, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
 		v.Summary += ", just below the threshold"
 		return v
-	case weight != check.Matters && !(crowded && c.Slow()):
+	case weight != check.Matters && !(c.Slow() && crowded()):
 		return v
 	case c.Full():
 		v.Rule = check.Explained

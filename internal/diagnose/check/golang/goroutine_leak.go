@@ -173,8 +173,15 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 			worst, grown = s, d
 		}
 	}
-	if last.total <= first.total { // goroutines moved from other places
+	v.Weigh(float64(grown), leakCount)
+	if last.total <= first.total {
+		if grown >= leakCount.Int64() { // goroutines moved from other places
+			v.Rule = check.Explained
+		}
 		return v
+	}
+	if before := first.sites[worst]; before > 0 {
+		v.Weigh(float64(last.sites[worst])/float64(before), leakGrowth)
 	}
 	if grown < leakCount.Int64() || float64(last.sites[worst]) < leakGrowth.Value*float64(first.sites[worst]) {
 		return v

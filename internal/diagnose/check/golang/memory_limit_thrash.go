@@ -30,7 +30,7 @@ half of it), or a smaller live heap: caches, sessions, goroutines. A leak looks 
 check whether the live heap grows. GOGC has no effect under the limit.`,
 	Least: fmt.Sprintf("a GC cycle per second or marking for half of the time, a heap goal below twice the live heap, and %v of slow time; without requests, %v of all CPUs",
 		check.Material, limping),
-	Thresholds: []check.Threshold{burning, frequent, limping, roomy, check.Arguable, check.Material, check.MinRequests, check.MostOfSlow, check.SlowShare,
+	Thresholds: []check.Threshold{backToBack, burning, frequent, limping, roomy, check.Arguable, check.Material, check.MinRequests, check.MostOfSlow, check.SlowShare,
 		check.SomeSlow, check.Starved},
 
 	Needs:   "GC cycles: an execution trace, or a log with GODEBUG=gctrace=1",
@@ -57,8 +57,8 @@ func judgeThrash(c *check.Case) check.Verdict {
 func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle}
 	ratio := g.Goal.Number / g.Live.Number
-	v.Weigh(g.Rate.Number, frequent)
-	v.Weigh(ratio, roomy)
+	g.weighBusy(&v)
+	v.WeighBelow(ratio, roomy)
 	v.Evidence = append(v.Evidence,
 		c.Figure("gc.cycles_per_s", "GC cycles, without forced ones", g.Rate.Number, "1/s", g.Origin),
 		c.Figure("heap.goal_by_live", "heap goal ÷ live heap", ratio, "1", g.Origin))
@@ -72,6 +72,7 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 		v.Needs = []check.Need{{What: "a longer recording, or the value of GOMEMLIMIT"}}
 		return v
 	case !limited:
+		v.Rule = check.Absent
 		v.Summary = fmt.Sprintf("the heap goal follows the live heap (%s ×), not a limit", units.Num(ratio))
 		return v
 	case ratio >= roomy.Value:

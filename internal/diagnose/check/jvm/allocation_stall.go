@@ -56,11 +56,12 @@ func judgeStall(c *check.Case) check.Verdict {
 	share := float64(s.any.Time()) / 1e9 / max(g.Span, 1e-9)
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no thread waited for GC to free memory", Weight: share}
 	if len(s.rows) == 0 {
+		v.Rule = check.Absent
 		return v
 	}
 	v.Summary = fmt.Sprintf("threads waited for memory in %s of the time", units.Percent(share))
-	v.Weigh(share, stoppedSpecial)
-	v.Weigh(s.longest, check.ASecond)
+	v.WeighOne(share, stoppedSpecial)
+	v.WeighOne(s.longest, check.ASecond)
 	v.Evidence = append(v.Evidence,
 		c.Figure("alloc.stalls", "allocation stalls of single threads", float64(len(s.rows)), "count", s.origin),
 		c.Figure("alloc.stalls_thread_s", "their total over all threads (not a pause)", s.sum, "thread s", s.origin),

@@ -96,6 +96,7 @@ func judgeKernel(c *check.Case) check.Verdict {
 	}
 	if s < leastKernel.Value && p.Longest().Seconds() < check.ASecond.Value {
 		v.Rule, v.Saves, v.Needs = check.TooLittle, nil, nil
+		v.Weigh(s, leastKernel)
 		v.Summary = fmt.Sprintf("%s used %s of system CPU time, which the log counts in steps of 10 ms: too little to matter", units.Plural(len(p), "collection"), units.Time(1e9*s))
 		return v
 	}

@@ -77,7 +77,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		Outside: fmt.Sprintf("the lock is held by code that waits (%s): do that before taking the lock or after releasing it", w.Holder.Doing),
 	}
 	if w.Looks < fewLooks.Int() {
-		k.More = needDumps("more thread dumps")
+		k.More, k.Few = needDumps("more thread dumps"), fewLooks
 	}
 	who, class := cmp.Or(w.Owner, threads.Nameless), ""
 	if w.Class != "" {

@@ -101,10 +101,15 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if math.IsNaN(capacity) {
 		v.Summary = fmt.Sprintf("live objects in the old generation changed by %s in %s", withSign(units.Size(growth)), units.Time(1e9*took))
 	}
-	if !(low > 0) || growth < grown.Value*first.Bytes && !(growth >= grown.Value*capacity) {
+	if !(low > 0) { // chance makes as much
+		v.Rule = check.Absent
+		return v
+	}
+	if growth < grown.Value*first.Bytes && !(growth >= grown.Value*capacity) {
 		return v
 	}
 	if last.Bytes <= first.Bytes {
+		v.Rule = check.Absent
 		v.Summary += ", but after the last collection less was live than after the first"
 		return v
 	}
@@ -114,6 +119,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return v
 	}
 	if late, latest, _ := liveTrend(points[len(points)/2:]); late < slope/levelling.Value || latest <= 0 {
+		v.Rule = check.Explained
 		v.Summary += ", but growth is levelling off, as after a start"
 		return v
 	}
@@ -161,6 +167,7 @@ func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
 	v := check.Verdict{Rule: check.TooFew, Summary: "only " + units.Plural(len(points), "collection") + " of the old generation: too few to show a trend",
 		Needs: []check.Need{{What: "a longer GC log: with at least six collections of the old generation"}}}
 	n := len(points)
+	v.Counted(float64(n), leastPoints)
 	promotes := g.Promoted.Known() && g.Promoted.Number >= promoting.Value && check.SlowPausesMet(g.Collector, g.Pauses)
 	switch {
 	case n == 0 && len(g.fullCollections(g.Pauses)) == 0 && !promotes:
@@ -170,6 +177,7 @@ func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s", g.Origin))
 	case n > 1 && points[n-1].Bytes < (1+grown.Value)*points[0].Bytes && points[n-1].Bytes-points[0].Bytes < grown.Value*g.Capacity.Number && points[n-1].Bytes < crowded.Value*g.Capacity.Number:
 		v.Rule, v.Needs = check.TooLittle, nil
+		v.Weigh(points[n-1].Bytes/max(1, points[0].Bytes)-1, grown)
 		v.Summary = fmt.Sprintf("live objects in the old generation changed from %s to %s in %s of it", units.Size(points[0].Bytes), units.Size(points[n-1].Bytes), units.Plural(n, "collection"))
 	}
 	return v

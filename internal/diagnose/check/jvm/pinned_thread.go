@@ -95,7 +95,7 @@ func unpinnedVerdict(c *check.Case) check.Verdict {
 	known := slices.ContainsFunc(c.Threads().Limits(c.Subject), func(x threads.Limit) bool { return x.Carriers }) // samples show what keeps the carriers
 	switch {
 	case known:
-		return check.Verdict{Rule: check.TooLittle, Summary: acquitted}
+		return check.Verdict{Rule: check.Absent, Summary: acquitted}
 	case c.WaitsUnseen():
 		v.Summary = "whether virtual threads were pinned was not recorded"
 	case pinned >= somePinned.Int():
@@ -103,7 +103,7 @@ func unpinnedVerdict(c *check.Case) check.Verdict {
 	case fresh >= somePinned.Int() && float64(fresh) >= mostlyFresh.Value*float64(moments):
 		v.Summary = fmt.Sprintf("in %d of %d samples virtual threads had not run yet; what occupied the carriers is not known", fresh, moments)
 	default:
-		return check.Verdict{Rule: check.TooLittle, Summary: acquitted}
+		return check.Verdict{Rule: check.Absent, Summary: acquitted}
 	}
 	return v
 }
@@ -126,11 +126,14 @@ func pinnedVerdict(c *check.Case, x *threads.Limit, p *metrics.Pinned) check.Ver
 	where := ""
 	if p != nil && p.Waits >= somePinned.Int() && p.All >= allPinned.Value {
 		v.Weight = p.All
+		v.Counted(float64(p.Waits), somePinned)
+		v.Weigh(p.All, allPinned)
 		v.Summary = fmt.Sprintf("pinned threads occupied all carriers %s of the time", units.Percent(p.All))
 		v.Evidence = pinnedFigures(c, p)
 		where = c.SiteOf(p.Sites[0].Stack).String()
 	}
 	if x != nil {
+		v.Weigh(x.Waiting, check.Queueing)
 		v.Weight = max(v.Weight, min(1, x.Waiting/float64(max(1, x.Most))))
 		if v.Summary == "" {
 			v.Summary = fmt.Sprintf("on average %s virtual threads waited for a carrier", units.Num(x.Waiting))
@@ -171,6 +174,7 @@ func pinnedMeanwhile(c *check.Case, v check.Verdict, p *metrics.Pinned) check.Ve
 	}
 	share := float64(sum) / float64(max(1, l.Total))
 	v.Evidence = append(v.Evidence, c.Figure("slow.pinned_ms", "slow time above the usual while all carriers were occupied, upper bound", float64(sum)/1e6, "ms", p.Origin))
+	v.Weigh(share, check.Material)
 	if share < check.Material.Value {
 		v.Rule, v.Fix, v.Weight = check.TooLittle, nil, 0
 		v.Summary = check.SlowWait("while all carriers were occupied", sum, share)
@@ -198,6 +202,7 @@ func pinnedCost(c *check.Case, v check.Verdict, x *threads.Limit) check.Verdict 
 	behind := c.BehindOf(wait)
 	share := float64(behind.Total) / float64(max(1, c.Ledger.Total))
 	v.Evidence = append(v.Evidence, c.Figure("slow.carrier_ms", "slow time waiting for a carrier", float64(behind.Total)/1e6, "ms", check.From(c.Ledger.StatesFrom())))
+	v.Weigh(share, check.Material)
 	if share < check.Material.Value {
 		v.Rule, v.Fix, v.Weight = check.TooLittle, nil, 0
 		v.Summary = check.SlowWait("for a carrier", behind.Total, share)

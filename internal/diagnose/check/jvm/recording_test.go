@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model/queue"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 const (
@@ -141,6 +142,11 @@ func judged(t *testing.T, c *check.Case, k check.Check) check.Verdict {
 		t.Fatalf("%s does not apply", k.ID)
 	}
 	v := k.Judge(c)
+	d := c.Decision(&v)
+	for _, fault := range checktest.Faults(v.State, &d) {
+		t.Errorf("%s: %s (%s)", k.ID, fault, v.Summary)
+	}
+	c.Forget()
 	if v.State == check.Inconclusive && len(v.Needs) == 0 {
 		t.Errorf("%s: inconclusive (%s), and nothing is asked for", k.ID, v.Summary)
 	}

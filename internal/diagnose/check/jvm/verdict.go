@@ -26,8 +26,11 @@ func unwatchedVerdict(c *check.Case) check.Verdict {
 // cause out where pauses take hardly any time, as those of concurrent collectors.
 func (g *collector) noCPUTimesVerdict() check.Verdict {
 	if share := g.ShareOf(g.Pauses); share < stoppedPart.Value && g.Pauses.Longest().Seconds() < check.ASecond.Value {
-		return check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC pauses the program only %s of the time", units.Percent(share)),
+		v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC pauses the program only %s of the time", units.Percent(share)),
 			Evidence: []check.Evidence{g.c.Figure("gc.paused_share", "share of the time paused by GC", share, "1", g.Origin)}}
+		v.WeighOne(share, stoppedPart)
+		v.WeighOne(g.Pauses.Longest().Seconds(), check.ASecond)
+		return v
 	}
 	return check.Verdict{Rule: check.NotRecorded, Summary: "the GC log has no CPU times",
 		Needs: []check.Need{

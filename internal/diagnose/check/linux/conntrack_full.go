@@ -74,7 +74,9 @@ func conntrackOf(c *check.Case) (said evidence.Fact, part float64, told bool) {
 func judgeConntrack(c *check.Case) (v check.Verdict, ok bool) {
 	said, part, _ := conntrackOf(c)
 	if said.Number == 0 && part < tableFull.Value {
-		return check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s of the table of connections is in use", units.Percent(part))}, false
+		v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s of the table of connections is in use", units.Percent(part))}
+		v.Weigh(part, tableFull)
+		return v, false
 	}
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 2}
 	var how []string

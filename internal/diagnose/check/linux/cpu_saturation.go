@@ -33,7 +33,7 @@ What helps: fewer other processes on the host, reserved CPUs (cpuset, Guaranteed
 CPU weights; a GOMAXPROCS that fits the quota.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs on a host that is %v busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 %% busy with three tasks ready for each, or threads that wait %v for one each time, %v times",
 		check.SomeSlow, check.SlowShare, check.Material, full, longReady, manyReadies),
-	Thresholds: []check.Threshold{anySteal, calm, few, full, longReady, manyReadies, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving,
+	Thresholds: []check.Threshold{anySteal, calm, dilated, few, full, longReady, longRunning, manyReadies, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving, withheld,
 		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.Starved},
 
 	Needs:     "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
@@ -76,6 +76,7 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		return v
 	}
 	if !s.starved {
+		s.weighRunning(c, &v)
 		if d, ok := delayOf(c); ok && !d.isImmaterial() && s.host != nil && !d.ruleOutIfHardlyWaited(c, &v) { // in other seconds than those of the trace
 			v.Rule = check.CostUnknown
 			v.Summary += d.boundPhrase(true, "")

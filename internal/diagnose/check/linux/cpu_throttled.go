@@ -35,7 +35,7 @@ that run at once. Tuning GC does not shorten its pauses while GC workers use up 
 quota.`,
 	Least: fmt.Sprintf("a quota that throttled %v of its periods, and %v of slow time (without a trace, slow time in the seconds with throttling); without requests, half of its periods",
 		rarely, check.Material),
-	Thresholds: []check.Threshold{fewPeriods, fewSeconds, mostPeriods, nearQuota, noPeriod, rarely, check.Material, check.MinRequests, check.OftenStopped,
+	Thresholds: []check.Threshold{dilated, longRunning, withheld, fewPeriods, fewSeconds, mostPeriods, nearQuota, noPeriod, rarely, check.Material, check.MinRequests, check.OftenStopped,
 		check.SlowShare, check.SomeSlow},
 
 	Needs:   "cpu.stat of the process's cgroup, and an execution trace from the same time: unstall record PID",
@@ -111,6 +111,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	if t == nil {
 		if s.known && !s.starved {
 			v.Summary = "the host ran its threads whenever they were runnable"
+			s.weighRunning(c, &v)
 			v.Evidence = dilationEvidence(c)
 			return v
 		}

@@ -135,8 +135,10 @@ func (d delay) ruleOutIfHardlyWaited(c *check.Case, v *check.Verdict) bool {
 	v.Rule = check.TooLittle
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
+		v.Weigh(d.share, check.Material)
 		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s of the slow time", units.Percent(d.share))
 	} else {
+		v.Weigh(d.share, calm)
 		v.Summary += fmt.Sprintf(", but on average only %s of its threads waited for a CPU", units.Num(d.threads))
 	}
 	return true

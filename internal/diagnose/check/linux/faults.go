@@ -134,6 +134,7 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 	}
 	if !c.HasRequestStates() || math.IsNaN(f.run) {
 		if f.rate < manyFaults.Value {
+			v.Weigh(f.rate, manyFaults)
 			return v
 		}
 		v.Rule = check.NotRecorded
@@ -147,7 +148,9 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 	v.Weigh(f.rate, manyFaults)
 	v.Weigh(f.cpuShare(f.costPerFault()), noticed)
 	v.Summary += fmt.Sprintf(", about %s of its run time", units.Percent(f.cpuShare(f.costPerFault())))
-	if f.rate < manyFaults.Value || f.cpuShare(max(f.costPerFault(), faultCostHigh)) < check.Material.Value {
+	most := f.cpuShare(max(f.costPerFault(), faultCostHigh))
+	v.Weigh(most, check.Material)
+	if f.rate < manyFaults.Value || most < check.Material.Value {
 		return v
 	}
 	own := c.Share(ledger.Own, ledger.Kernel)
@@ -166,9 +169,11 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 	}
 	switch {
 	case !c.Slow() || own < check.Material.Value:
+		v.Weigh(own, check.Material)
 		v.Summary += fmt.Sprintf(", but own work is %s of slow time", units.Percent(own))
 		return v
 	case l.Host.Starved() && !hardlyWaited(c):
+		v.Rule = check.Explained
 		v.Summary += ", on a host that did not run the process all the time"
 		return v
 	case heap == nil && f.isSteady() && !c.UserVisible(check.NoticeableCall):

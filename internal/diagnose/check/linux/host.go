@@ -120,6 +120,29 @@ func starvationOf(c *check.Case) (s starvation) {
 	return s
 }
 
+// What shows that the host does not run a process.
+var (
+	withheld = check.Threshold{Name: "share of its run time in which the host did not run the process", Value: ledger.Withheld, Unit: "1",
+		Why: "readings of CPU time beside a trace miss some of it", Source: "judgement: weighs readings that do not meet the trace's ends against a host that is busy for a part of the trace; a quarter is as much as is material of slow time"}
+	dilated = check.Threshold{Name: "how many times their median short system calls take on average", Value: ledger.Dilated, Unit: "times",
+		Why: "on quiet hosts it is up to twice", Source: "judgement: twice what was measured on quiet hosts, so that calls which wake their peer do not count"}
+	longRunning = check.Threshold{Name: "share of run time in stretches longer than the scheduler allows, where short system calls take long", Value: ledger.LongRunning, Unit: "1",
+		Why: "otherwise only the calls are slow, perhaps because of their peer", Source: "golang/go#19497: sysmon preempts after 10 ms, so that a quiet host shows no such stretches"}
+)
+
+// weighRunning records the figures by which the host ran the process.
+func (s starvation) weighRunning(c *check.Case, v *check.Verdict) {
+	h := &c.Ledger.Host
+	switch {
+	case s.measured:
+		v.Weigh(s.share, withheld)
+	case h.Dilation > 0 && h.Dilation < dilated.Value:
+		v.Weigh(h.Dilation, dilated)
+	default:
+		v.Weigh(h.LongRuns, longRunning)
+	}
+}
+
 // savedTime returns the slow time that the host took, and its share of all slow time.
 func (s starvation) savedTime(c *check.Case) (*check.Saves, float64) {
 	h, ns := &c.Ledger.Host, float64(c.Ledger.Charges[ledger.HostCPU])

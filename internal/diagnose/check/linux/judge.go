@@ -144,6 +144,7 @@ func (m *mechanism) judgeUnspent(c *check.Case, k *kernel) (v check.Verdict, f f
 		v.Rule, v.Summary = check.Brief, "slow requests take only milliseconds"
 		return v, f
 	case k != nil && k.work != nil && k.work.Busy < leastWork.Value:
+		v.Weigh(k.work.Busy, leastWork)
 		v.Rule, v.Summary = check.TooLittle, fmt.Sprintf("its threads are almost idle: %s busy on average", units.Num(k.work.Busy))
 		return v, f
 	case k == nil || k.work == nil:

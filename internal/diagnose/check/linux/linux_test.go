@@ -178,7 +178,10 @@ func TestHost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := c.in.subject(t)
-			s, n := judgeSaturation(k), judgeNeighbour(k)
+			s := judgeSaturation(k)
+			holdsDecision(t, c.name, k, &s)
+			n := judgeNeighbour(k)
+			holdsDecision(t, c.name, k, &n)
 			if s.State != c.saturation {
 				t.Errorf("saturation is %s (%s)", s.State, s.Summary)
 			}
@@ -254,6 +257,7 @@ func TestPageFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := c.in.subject(t)
 			v := judgeFaults(k)
+			holdsDecision(t, c.name, k, &v)
 			if v.State != c.state || !strings.Contains(v.Title+v.Summary, c.says) {
 				t.Errorf("%s: %q %q", v.State, v.Title, v.Summary)
 			}

@@ -29,7 +29,7 @@ itself; then other processes use less than it is missing. A quota stops a proces
 CPUs are free.`,
 	Least: fmt.Sprintf("other processes that use 10 %% of the host's CPUs, and %v of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of %v or most requests slow; of a host alone, %v of the CPUs given to other virtual machines while %v are in use",
 		check.Material, noticeable, mostlyStolen, cpusFull),
-	Thresholds: []check.Threshold{anySteal, calm, cpusFull, few, full, mostSlow, mostWait, mostlyStolen, noticeable, rarely, slice, spare, starving,
+	Thresholds: []check.Threshold{dilated, longRunning, withheld, anySteal, calm, cpusFull, few, full, mostSlow, mostWait, mostlyStolen, noticeable, rarely, slice, spare, starving,
 		check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "CPU time of the other processes on the host: " + Record,
@@ -57,6 +57,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 			v.Summary = fmt.Sprintf("the process in the host's recording used %s CPUs, so it cannot be the one that was traced: check the PID", units.Num(h.process.Number))
 		case s.known && !s.starved:
 			v.Summary = fmt.Sprintf("the host ran the threads (short system calls take %s × their median)", units.Num(c.Ledger.Host.Dilation))
+			s.weighRunning(c, &v)
 			return v
 		case s.known:
 			v.Summary = "another process used the CPUs; which one was not recorded"
@@ -90,6 +91,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 			v.Summary = fmt.Sprintf("the trace looks as if the host did not run the process, but the process had all its CPU time; other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
 		case s.known && (!ok || d.isImmaterial()):
 			v.Summary += ", but the host ran the threads"
+			s.weighRunning(c, &v)
 		case ok && d.ruleOutIfHardlyWaited(c, &v):
 		case ok && d.isCause(c, h):
 			v.Evidence = append(v.Evidence, d.listFigures(c)...)
@@ -109,12 +111,15 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 		}
 		return v
 	case h.hasSpareCPUs():
+		v.Weigh(h.Peak/max(h.CPUs, 1), spare)
 		v.Summary += fmt.Sprintf(", but the host never had more than %s busy", units.Num(h.Peak))
 		return v
 	case quota.explainsStarvation(s, h.run):
+		v.Rule = check.Explained
 		v.Summary += fmt.Sprintf(", but a CPU quota throttled it in %.0f of %.0f periods", quota.Stopped.Number, quota.Periods.Number)
 		return v
 	case others < h.Busy.Number/2 && !(others >= s.share*h.run):
+		v.Rule = check.Explained
 		v.Summary += ", less than the process lacks: it uses up the host's CPUs itself"
 		return v
 	}

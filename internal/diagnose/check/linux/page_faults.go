@@ -39,7 +39,7 @@ allocator that does not return them. For a heap that grows: waiting for it to pa
 pre-touching before the service takes traffic; transparent huge pages for the heap.`,
 	Least: fmt.Sprintf("20 requests inside and outside the time in which the heap grew, 50 %% more work inside, and %v of slow time; without requests, page faults that take %v of the CPU time, and 0.25 CPUs",
 		check.Material, clearsMuch),
-	Thresholds: []check.Threshold{calm, clears, clearsMuch, fewFaults, kept, longer, manyFaults, mostly, noticed, check.Arguable, check.Material,
+	Thresholds: []check.Threshold{inKernelCPU, calm, clears, clearsMuch, fewFaults, kept, longer, manyFaults, mostly, noticed, check.Arguable, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NoticeableCall, check.SlowShare, check.SomeSlow},
 
 	Needs:   "minor page faults of the process (/proc/PID/stat), or an execution trace from the start: " + Record,
@@ -101,6 +101,7 @@ func judgeFaults(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
 	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
 	if len(inside) < ledger.MinRequests {
+		v.Weigh(float64(len(inside)), check.MinRequests)
 		return v
 	}
 	if len(outside) < ledger.MinRequests {
@@ -146,7 +147,11 @@ func judgeFaults(c *check.Case) check.Verdict {
 // each other's faults. A CPU profile can decide; without one only the host's figures can.
 func alwaysFresh(c *check.Case, heap *evidence.Series, v check.Verdict) check.Verdict {
 	work := c.Share(ledger.Own, ledger.Kernel, ledger.RequestsCPU)
+	v.Weigh(work, check.Material)
 	if work < check.Material.Value || !c.Slow() {
+		if work >= check.Material.Value {
+			v.Rule = check.NotSlow
+		}
 		v.Summary = fmt.Sprintf("the heap grew into new memory, but own work and waiting for a CPU are %s of slow time", units.Percent(work))
 		return v
 	}
@@ -217,8 +222,9 @@ func faultsByStacks(c *check.Case) (v check.Verdict, ok bool) {
 	used := k.CPU(evidence.KernelPageFault)
 	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("page faults are %s of its CPU time", units.Percent(part))}
 	v.Weigh(part, clearsMuch)
+	v.Weigh(used.Number, inKernelCPU)
 	v.Evidence = append(v.Evidence, c.Figure("process.new_memory_cpu_share", "share of its CPU time in page faults for new memory", part, "1", used.Origin))
-	if part < clearsMuch.Value || used.Number < check.Material.Value {
+	if part < clearsMuch.Value || used.Number < inKernelCPU.Value {
 		return v, true
 	}
 	v.Rule, v.Weight, v.Work = check.Matters, used.Number, part

@@ -39,7 +39,7 @@ larger budget (net.core.netdev_budget, netdev_budget_usecs) if it is used up whi
 Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, %v of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one; of a host alone, %v of the time of all its CPUs, of which 80 %% are busy, or %v of one CPU in ksoftirqd, or %v of the samples of a profile",
 		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, busyKernelThread, ofProfile),
-	Thresholds: []check.Threshold{check.TwoKinds, anySteal, busyKernelThread, cpusFull, few, leastWork, mostlySoftirq, ofProfile, oneFull, check.Arguable, check.Material, check.MinRequests,
+	Thresholds: []check.Threshold{inKernelCPU, inKernelShare, check.TwoKinds, anySteal, busyKernelThread, cpusFull, few, leastWork, mostlySoftirq, ofProfile, oneFull, check.Arguable, check.Material, check.MinRequests,
 		check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:     "stacks of its running threads: unstall record PID --kernel; softirq in /proc/stat",
@@ -74,7 +74,10 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	if part.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("process.softirq_cpu_share", "share of the process's CPU time in softirq", part.Number, "1", part.Origin))
 		v.Summary = fmt.Sprintf("softirq is %s of its CPU time", units.Percent(part.Number))
-		v.Weigh(part.Number, check.Material)
+	}
+	if part.Known() && (l == nil || len(l.Rows) < ledger.MinRequests) {
+		v.Weigh(part.Number, inKernelShare)
+		v.Weigh(used.Number, inKernelCPU)
 	}
 	switch {
 	case !part.Known() && k != nil && k.Running > 0:
@@ -88,7 +91,7 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 		return v
 	case l != nil && len(l.Rows) >= ledger.MinRequests:
 		return softirqOfRequests(c, v, part.Number)
-	case part.Number < check.Material.Value || used.Number < check.Material.Value:
+	case part.Number < inKernelShare.Value || used.Number < inKernelCPU.Value:
 		return v
 	case !wantsCPU(c):
 		v.Summary += ", but a CPU is always free for it: on the loopback device every sender processes its packets itself"
@@ -100,6 +103,14 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 	v.Fix = fewerPackets(k)
 	return v
 }
+
+// Where no requests tell what the kernel's work costs them, its CPU time does.
+var (
+	inKernelShare = check.Threshold{Name: "share of the process's CPU time in such work of the kernel, where no requests tell its cost", Value: check.Material.Value, Unit: "1",
+		Why: "without it the process would do a third more", Source: "arithmetic: 1/(1−0.25)"}
+	inKernelCPU = check.Threshold{Name: "CPUs that such work takes, where no requests tell its cost", Value: check.Material.Value, Unit: "CPUs",
+		Why: "less of one CPU is not missed", Source: "judgement: weighs a process that hardly runs against one whose threads wait for each other; a quarter of a second in each second"}
+)
 
 var oneFull = check.Threshold{Name: "share of one CPU from which a process of one busy thread can do no more", Value: .8, Unit: "1",
 	Why: "a queue at 80 % is four times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}

@@ -74,6 +74,7 @@ func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
 	case !ok:
 		return false
 	case s.most < check.Material.Value:
+		v.Weigh(s.most, check.Material)
 		v.Summary += fmt.Sprintf(", but that is at most %s of slow time", units.Percent(s.most))
 		return true
 	case s.explainedShare() < check.Material.Value && !(math.IsNaN(s.excess) && t.Share() >= check.OftenStopped.Value):

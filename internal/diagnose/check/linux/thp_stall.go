@@ -147,12 +147,14 @@ func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 	}
 	switch {
 	case t.isIdle():
-		v.Summary = t.summaryText()
+		v.Rule, v.Summary = check.Absent, t.summaryText()
 	case math.IsNaN(s):
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{kernelStacks}
 	case s < worthTHP.Value:
+		v.Weigh(s, worthTHP)
 		v.Summary = fmt.Sprintf("the process uses only %s of its CPU time in the kernel", units.Percent(s))
 	case t.System < leastTHP.Value && !inKernel(c):
+		v.Weigh(t.System, leastTHP)
 		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", units.Percent(t.System))
 	case t.isHelpful() && !(stalls.Number >= someStalls.Value): // compaction is not included in the faults' cost
 		v.Summary = t.helpfulText()

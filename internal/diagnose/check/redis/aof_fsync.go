@@ -36,7 +36,7 @@ pipeline, so that they share one sync; a replica that writes the log instead of 
 WAITAOF (7.2 and later) only clients that need durability wait for the disk.`,
 	Least: fmt.Sprintf("appendfsync always, and syncs that block the main thread for 10 %% of the time (kernel stacks), or for %v of it in events of 10 ms and more, or PINGs that wait %v on average; or two delayed fsyncs within the recording, or in one INFO so many that writes waited for %v of the time since the start, or three log lines about them within ten minutes",
 		often, pingSync, often),
-	Thresholds: []check.Threshold{aside, delayedFor, few, forAll, longStop, longSync, ofThread, often, pingSync, rare, rarely, saturated, toldSyncs},
+	Thresholds: []check.Threshold{stalled, aside, delayedFor, few, forAll, longStop, longSync, ofThread, often, pingSync, rare, rarely, saturated, toldSyncs},
 
 	Needs:   "INFO twice and CONFIG GET append*, and evidence of the waits: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -69,8 +69,18 @@ func judgeFsync(c *check.Case) check.Verdict {
 	case !a.Told && told == 0 && len(events) == 0:
 		return s.unlessOneLook(check.Verdict{Rule: check.Absent, Summary: "no sign of slow AOF syncs"})
 	}
+	if isNoticed(events) {
+		weighStops(&v, events)
+	}
+	if n := told; n > 0 {
+		rush, _ := s.worstRush(evidence.RedisSlowFsync)
+		v.WeighOne(float64(rush), toldSyncs)
+	}
 	if s.waits.Mean.Known() {
-		v.Weigh(s.waits.Mean.Number, pingSync)
+		v.WeighOne(s.waits.Mean.Number, pingSync)
+	}
+	if a.Delayed.Known() && !isNoticed(events) {
+		v.WeighOne(a.Delayed.Number, few)
 	}
 	v.Summary = "AOF syncs delay no client"
 	if n := a.Delayed.Number; n > 0 {
@@ -83,6 +93,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 	case isNoticed(events):
 		s.supportSyncs(c, &v, events)
 	case a.Fsync == "always" && s.syncWaitShare() >= longSync.Value:
+		v.WeighOne(s.syncWaitShare(), longSync)
 		k := metrics.RedisKept{What: "fsync", Over: 1e9, Total: s.syncWaitShare() * 1e9, Origin: s.kernel.Origin}
 		s.supportSyncs(c, &v, []metrics.RedisKept{k})
 	case a.Fsync == "always" && s.waits.Mean.Number-meanDelay(s.keptBySlowCommands()) >= pingSync.Value && s.Main.Number < saturated.Value && s.kernel == nil:
@@ -103,7 +114,7 @@ func judgeFsync(c *check.Case) check.Verdict {
 		v.Needs = append(v.Needs, asked)
 		return v
 	case told > 0 && s.Looks == 0:
-		v.Rule, v.Needs = check.TooFew, []check.Need{asked}
+		v.Rule, v.Needs = check.OnTheEdge, []check.Need{asked}
 		v.Summary = "its log tells " + units.Times(told) + " of an AOF sync that took over 2 s: too rarely to say that clients waited for it"
 		return v
 	default:

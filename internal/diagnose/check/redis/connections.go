@@ -67,6 +67,10 @@ func judgeConnections(c *check.Case) check.Verdict {
 	opened, each := s.Connections.Number, s.Connections.Number/s.Ops.Number
 	v := check.Verdict{Rule: check.TooLittle, Summary: "connections are kept"}
 	v.Weigh(opened, manyOpened)
+	if opened >= manyOpened.Value {
+		v.WeighOne(each, forCommands)
+		v.WeighOne(opened*costs/1e9, ofThread)
+	}
 	if opened > 0 {
 		v.Summary = fmt.Sprintf("%s new connections/s, one per %s commands", units.Num(opened), units.Num(1/math.Max(each, 1e-9)))
 		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
@@ -91,6 +95,7 @@ func judgeConnections(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Seen("it answered: "+s.turnedAway(), s.toldAt(evidence.RedisMaxClients)))
 	case s.secondsToFull() <= soon.Value:
 		v.Rule = check.Matters
+		v.WeighBelow(s.secondsToFull(), soon)
 		v.Title = fmt.Sprintf("Clients of %s open connections and close none: %s are open, and in %s they reach the limit (maxclients %s).", s.productTitle(), units.Num(s.Curve(evidence.SeriesRedisConnected).Last()),
 			units.Time(s.secondsToFull()*1e9), units.Num(s.MaxClients.Number))
 		v.Summary, v.Weight = "connections are opened and not closed", often.Value

@@ -76,7 +76,11 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	}
 	cores, isFull := s.mainThreadUse()
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("its main thread uses %s of a CPU", units.Percent(cores))}
-	v.Weigh(cores, saturated)
+	if isFull && cores < saturated.Value {
+		v.Weigh(math.Max(zeroIfNaN(s.InCommands.Number), math.Min(1, cores+zeroIfNaN(s.all.RunDelay.Number))), full)
+	} else {
+		v.Weigh(cores, saturated)
+	}
 	v.Evidence = append(v.Evidence, c.Figure("redis.main_thread_cores", "CPU of the main thread", cores, "cores", s.Main.Origin))
 	if !isFull {
 		if s.Single && cores < saturated.Value {

@@ -38,7 +38,7 @@ and later; fewer writes during a save; vm.overcommit_memory=1 against failing fo
 do not avoid the fork.`,
 	Least: fmt.Sprintf("forks of 10 ms and more that stop the server for %v of the time, two of them or one of a second; two of %v and more for %v of the time; or clients that wait 10 ms and more for %v of the time, twice as often during a save; or %v of commands refused after a failed fork; by one INFO alone, a last fork of half a second; by its log alone, %.0f lines about failed forks within ten minutes",
 		often, longFork, rarely, often, often, toldFailed.Value),
-	Thresholds: []check.Threshold{aside, elsewhereFor, few, forAll, longFork, longLast, longStop, ofThread, often, rare, rarely, toldFailed},
+	Thresholds: []check.Threshold{stalled, aside, elsewhereFor, few, forAll, longFork, longLast, longStop, ofThread, often, rare, rarely, toldFailed},
 
 	Needs:   "INFO twice, with a fork in between: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -97,8 +97,13 @@ func judgeFork(c *check.Case) check.Verdict {
 	f := &s.Fork
 	forks := s.forkStops()
 	v := check.Verdict{Rule: check.TooLittle, Summary: "it did not fork"}
-	if share := shareOf(forks); share > 0 {
-		v.Weigh(share, often)
+	switch share := shareOf(forks); {
+	case isRecurring(forks) && !isNoticed(forks):
+		v.Weigh(forks[0].Count, few)
+		v.Weigh(forks[0].Each(), longFork)
+		v.Weigh(share, rarely)
+	case share > 0:
+		weighStops(&v, forks)
 	}
 	if f.Count.Number > 0 && f.Last.Known() {
 		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zeroIfNaN(shareOf(forks))))

@@ -70,8 +70,18 @@ func judgeMemory(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("redis.maxmemory_bytes", "maxmemory", limit, "bytes", s.MaxMemory.Origin))
 	}
 	refused, misses := s.refusedCommands(), s.missShare()
-	v.Weigh(misses, manyMisses)
 	evicting := s.Evicted.Number > 0
+	switch {
+	case refused.Number > 0 && s.Ops.Number > 0 && refused.Number >= often.Value*s.Ops.Number:
+		v.Weigh(refused.Number/s.Ops.Number, often)
+	case evicting:
+		v.Weigh(misses, manyMisses)
+		if s.Misses.Number > 0 {
+			v.Weigh(s.Evicted.Number/s.Misses.Number, evictedOf)
+		}
+	default:
+		v.Rule = check.Absent
+	}
 	switch {
 	case refused.Number >= often.Value*s.Ops.Number && refused.Number > 0:
 		s.supportRefusals(c, &v, refused)
@@ -81,6 +91,9 @@ func judgeMemory(c *check.Case) check.Verdict {
 		s.evictsSlowly(c, &v)
 	case evicting:
 		v.Summary = fmt.Sprintf("%s keys/s are evicted, but only %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
+		if misses >= manyMisses.Value {
+			v.Summary = fmt.Sprintf("%s of lookups miss, but only %s keys/s are evicted: most misses are of other keys", units.Percent(misses), units.Num(s.Evicted.Number))
+		}
 		if math.IsNaN(misses) {
 			v.Summary = fmt.Sprintf("%s keys/s are evicted, but there were no lookups", units.Num(s.Evicted.Number))
 		}

@@ -72,6 +72,10 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		}
 	} else {
 		v.Summary += fmt.Sprintf(", at most %s in output buffers", units.Size(waiting))
+		v.Weigh(waiting, waitsToBeSent)
+	}
+	if s.Main.Known() {
+		v.WeighBelow(s.Main.Number, hasTime)
 	}
 	if !s.slowTakers() {
 		return s.unlessOneLook(v)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 	"github.com/unstall/unstall/internal/diagnose/check/redis"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/formattest"
@@ -35,6 +36,11 @@ func judged(t *testing.T, texts ...string) map[string]check.Verdict {
 			t.Fatalf("%s does not apply", k.ID)
 		}
 		v := k.Judge(c)
+		d := c.Decision(&v)
+		for _, fault := range checktest.Faults(v.State, &d) {
+			t.Errorf("%s: %s (%s)", k.ID, fault, v.Summary)
+		}
+		c.Forget()
 		if v.State == check.Supported && (v.Title == "" || len(v.Fix) == 0 || len(v.Evidence) == 0 || !(v.Weight > 0)) {
 			t.Errorf("%s: %+v", k.ID, v)
 		}

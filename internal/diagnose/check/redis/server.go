@@ -105,6 +105,28 @@ func (s *server) unlessOneLook(v check.Verdict) check.Verdict {
 	return v
 }
 
+// stalled is how long a stop of the main thread must be to count.
+var stalled = check.Threshold{Name: "length of a stop of the main thread that counts", Value: metrics.RedisStall, Unit: "ns",
+	Why: "commands take microseconds, and slow logs begin there", Source: "slowlog-log-slower-than in redis.conf of Redis 7.0: 10,000 µs"}
+
+// weighStops records the figures by which stops are noticed: those of their length and share, or of what they delay on average.
+func weighStops(v *check.Verdict, all []metrics.RedisKept) {
+	share, n, longest := 0., 0., 0.
+	for i := range all {
+		k := &all[i]
+		n, longest, share = n+k.Count, math.Max(longest, k.Longest), share+zeroIfNaN(k.Share())
+	}
+	if delay := meanDelay(all); share >= ofThread.Value && delay >= forAll.Value {
+		v.Weigh(share, ofThread)
+		v.Weigh(delay, forAll)
+		return
+	}
+	v.Weigh(longest, stalled)
+	v.Weigh(share, often)
+	v.WeighOne(n, few)
+	v.WeighOne(longest, rare)
+}
+
 // isNoticed says whether the stops of the thread are long and frequent enough.
 func isNoticed(all []metrics.RedisKept) bool {
 	share, n, longest := 0., 0., 0.

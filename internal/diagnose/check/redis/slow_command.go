@@ -38,7 +38,7 @@ values split by what is read together; UNLINK instead of DEL (4.0 and later); sh
 scans on a replica. More CPUs, io-threads and pipelines do not help.`,
 	Least: fmt.Sprintf("calls of 10 ms and more that occupy the main thread for %v of the time, two of them or one of a second; or shorter calls that occupy it for %v of the time and delay commands by 0.25 ms on average; from the slow log, LATENCY HISTOGRAM or commandstats; where their rate is unknown, one call of 0.5 s, or two of %v and more on average",
 		often, ofThread, longFork),
-	Thresholds: []check.Threshold{closeBy, few, forAll, longCall, longFork, longStop, notRun, ofThread, often, rare, rarely, several},
+	Thresholds: []check.Threshold{stalled, closeBy, few, forAll, longCall, longFork, longStop, notRun, ofThread, often, rare, rarely, several},
 
 	Needs:   "INFO twice (or SLOWLOG GET with five entries): unstall redis://HOST:PORT, or files of redis-cli",
 	Applies: isRedis,
@@ -128,7 +128,7 @@ func judgeSlow(c *check.Case) check.Verdict {
 		v.Summary = "no command takes 10 ms on average"
 	}
 	if share := shareOf(much); share > 0 {
-		v.Weigh(share, often)
+		weighStops(&v, much)
 	}
 	switch {
 	case !watched:

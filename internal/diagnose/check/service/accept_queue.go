@@ -131,6 +131,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		share := float64(sum) / float64(max(1, l.Total))
 		v.Summary = check.SlowWait("at the service's sockets", sum, share)
 		v.Weigh(share, check.Material)
+		v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time waiting at the service's sockets", float64(sum)/1e6, "ms", check.From(l.StatesFrom())))
 		brief := l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && l.Total < check.Noticeable.Int64()*int64(len(l.Slow)) // on average
 		if share >= check.Material.Value && (brief || !c.UserVisible(check.Noticeable)) {
 			v.Rule = check.Unnoticed
@@ -161,7 +162,11 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		v.Prediction = append(v.Prediction, c.PredictP99(less))
 		v.Title = fmt.Sprintf("Connections %s: %s of slow time passes %s, before the service sees the request.", held, units.Percent(share), where)
-	case waits < leastQueued.Value, len(c.Found) > 0: // what keeps the service from taking requests up is found
+	case waits < leastQueued.Value:
+		v.Weigh(waits, leastQueued)
+		return v
+	case len(c.Found) > 0: // what keeps the service from taking requests up is found
+		v.Rule = check.Explained
 		return v
 	case rows && readAtOnce(c): // what is unread belongs to requests that are under way, as the end of one over FastCGI does
 		return v

@@ -59,7 +59,7 @@ blocking call by one that does not block. More loops or processes share the wait
 
 // An event loop that serves many requests in turns keeps each of them for some ms, which is no fault.
 var (
-	longHold = check.Threshold{Name: "p99 of slow requests from which an event loop is named whatever keeps it busy, unless --slo is given", Value: 50e6, Unit: "ns",
+	longHold = check.Threshold{Name: "p99 of all requests, each that is not slow counted as 0, from which an event loop is named whatever keeps it busy, unless --slo is given", Value: 50e6, Unit: "ns",
 		Why: "below it a single function must keep it busy", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
 	mostHeld = check.Threshold{Name: "share of the looks at a loop that is busy in one function, from which short waits are named", Value: check.Material.Value, Unit: "1",
 		Why: "mending what keeps it busy for less leaves most of the wait", Source: check.Material.Source}

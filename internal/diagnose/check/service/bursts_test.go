@@ -112,7 +112,7 @@ func TestUsualOfCallers(t *testing.T) {
 	}, waiter(evidence.PoolWait, "pool in main.show", 14*ms, 15*ms, func(n *names, _ int, s *evidence.Segment) {
 		s.HolderKind, s.HolderCause = evidence.NetWait, n.id("10.0.0.7:5432")
 	}), 85}.subject(t)
-	got := found(c)
+	got := found(t, c)
 	if len(got) == 0 || got[0].ID != "service.pool-exhausted" {
 		t.Errorf("%+v, want service.pool-exhausted", got)
 	}

@@ -76,12 +76,13 @@ type stampede struct {
 }
 
 func judgeStampede(c *check.Case) check.Verdict {
-	v := check.Verdict{Rule: check.TooLittle, Summary: "no call is made by many requests at once and then by none"}
+	v := check.Verdict{Rule: check.Absent, Summary: "no call is made by many requests at once and then by none"}
 	x, l := exchangedOf(c), c.Ledger
 	s := findStampede(c, x)
 	if s == nil {
 		return v
 	}
+	v.Rule = check.TooLittle
 	r := &c.Bundle.Requests
 	meanwhile := func(row int) (ns int64) {
 		from, until := r.End.At(row)-r.Latency(row), r.End.At(row)

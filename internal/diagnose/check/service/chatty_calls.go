@@ -184,6 +184,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if worst == nil {
 		g := &all[0]
 		v.Weigh(float64(g.medianCalls()), manyCalls)
+		v.WeighBelow(g.each, shortCall)
+		if g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value { // some of them take longer than all together should
+			v.Rule = check.Explained
+		}
 		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.medianCalls()), "call"))
 		return v
 	}
@@ -214,10 +218,12 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	switch {
 	case float64(median) < manyCalls.Value*max(1, part):
+		v.Weigh(float64(median)/max(1, part), manyCalls) // one after the other
 		return v
 	case c.Slow() && share >= check.Material.Value && c.UserVisible(check.Noticeable):
 		v.Saves = c.Save(per, -1, -1)
 	case !some && (!c.Slow() || len(c.Found) == 0) && part >= mostlyCall.Value && stats.QuantileOf(took, .5) >= check.Noticeable.Int64():
+		v.Weigh(part, mostlyCall)
 		v.Weight = min(1, part)
 	default:
 		return v

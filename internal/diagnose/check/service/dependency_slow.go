@@ -112,6 +112,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
 	addSpansAndMonitors(c, &v, spans, all)
 	if !c.Slow() {
+		v.Rule = check.NotSlow
 		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material.Value {
 			v.Rule = check.TooFew
 			v.Summary = fmt.Sprintf("%s of the time of %s is waiting for dependencies, but these are too few to tell whether that is usual", units.Percent(part), units.Plural(len(l.Rows), "request"))
@@ -187,7 +188,6 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Slow requests wait for %s, most of it at %s.", withArticle(whom), route)
 	}
 	_, others := c.BehindCalls()
-	v.Weigh(others, check.BehindCall)
 	if others >= check.BehindCall.Value {
 		v.Title = fmt.Sprintf("%s: %s of slow time is waiting for a call that another request makes.", strings.TrimSuffix(v.Title, "."), units.Percent(others))
 		v.Evidence = append(v.Evidence, c.Figure("slow.others_call_share", "share of slow time in which requests without a call of their own waited for another request's call, and went on right after it", others, "1", check.From(l.StatesFrom())))

@@ -181,12 +181,12 @@ func quotes(attempts int, outage int64) []byte {
 
 // reports are requests for what is kept for some seconds; then all that come make it anew until one has, or it is made in time by nobody
 // who waits.
-func reports(together bool) []byte {
+func reports(together bool, rate float64) []byte {
 	const seconds, kept, takes = 25, 3000 * ms, 160 * ms
 	s := newKernelSaw()
 	s.lookups(30, seconds, false)
 	expires, made := began+kept, int64(0)
-	for _, at := range s.arrivals(80, seconds) {
+	for _, at := range s.arrivals(rate, seconds) {
 		w := s.worker(at)
 		now := at + 200_000
 		if at >= expires && made == 0 {
@@ -297,8 +297,8 @@ func TestMadeExchanges(t *testing.T) {
 		"service.dependency-slow/healthy-connects": {"payments share connections that are kept", paid(false)},
 		"service.retry-storm/sick":                 {"a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", quotes(3, 1400*ms)},
 		"service.retry-storm/healthy":              {"the supplier always answers", quotes(3, 0)},
-		"service.cache-stampede/sick":              {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true)},
-		"service.cache-stampede/healthy":           {"the report is made anew beside the requests", reports(false)},
+		"service.cache-stampede/sick":              {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true, 80)},
+		"service.cache-stampede/healthy":           {"the report is made anew beside the requests", reports(false, 80)},
 	} {
 		about, err := json.MarshalIndent(map[string]string{"about": f.about, "made_by": "go test ./internal/diagnose/check/service -update"}, "", "  ")
 		if err != nil {
@@ -377,7 +377,7 @@ func TestNamed(t *testing.T) {
 		"many calls of some":    {graphQL(90), judgeChatty, "% of the requests of POST /graphql make 91 calls each to PostgreSQL at 10.0.0.7:5432 (SELECT items), one after the other", "ask once for all of it"},
 		"a connection for each": {paid(true), judgeDependency, "Requests of POST /pay/{id} open connections to 10.0.0.9:8080 for single calls: their set-up takes 6", "keep connections to 10.0.0.9:8080 open"},
 		"a storm":               {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
-		"a stampede":            {reports(true), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
+		"a stampede":            {reports(true, 80), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
 	} {
 		v := x.judge(caseOf(t, x.text))
 		if name == "names that are not" && (len(v.Fix) < 2 || v.Fix[1].Setting != "options ndots:1") {

@@ -129,7 +129,9 @@ func judgeMonitored(c *check.Case, all []monitored) check.Verdict {
 	}
 	v.Summary = formatProduct(top.calls, top.mean, top.calls*top.mean, took)
 	v.Evidence = append(v.Evidence, c.Figure("slow.mean_ms", "mean duration of a slow request", took/1e6, "ms", check.From(l.StatesFrom())))
-	switch share := min(1, over/took); {
+	share := min(1, over/took)
+	v.Weigh(share, check.MaterialBeyond)
+	switch {
 	case !c.Slow():
 		v.Rule = check.NotSlow
 	case share >= check.Material.Value:

@@ -105,6 +105,7 @@ func ownWork(c *check.Case) check.Verdict {
 	// was on processors.
 	used := metrics.ProcessOf(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}).CPU
 	if most := used.Number * float64(l.To-l.From) / float64(max(1, l.Total)); used.MostlyKnown() && share >= check.Material.Value && most < check.Material.Value {
+		v.Weigh(most, check.Material)
 		v.Summary = fmt.Sprintf("the process used CPUs for less than %s of the slow time, although its threads were runnable longer", units.Percent(most))
 		v.Evidence = append(v.Evidence, c.Figure("process.cpus", "CPUs the process used", used.Number, "CPUs", used.Origin))
 		return v

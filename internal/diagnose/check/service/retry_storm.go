@@ -66,11 +66,12 @@ type storm struct {
 
 func judgeRetries(c *check.Case) check.Verdict {
 	x, l := exchangedOf(c), c.Ledger
-	v := check.Verdict{Rule: check.TooLittle, Summary: "few calls fail"}
+	v := check.Verdict{Rule: check.Absent, Summary: "few calls fail"}
 	s := findStorm(c, x)
 	if s == nil {
 		return v
 	}
+	v.Rule = check.TooLittle
 	to := c.Bundle.Names.Text(s.to)
 	v.Evidence = append(v.Evidence,
 		c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s", to, units.Plural(s.calls, "call")), float64(s.failed), "count", x.origin),
@@ -78,6 +79,8 @@ func judgeRetries(c *check.Case) check.Verdict {
 		c.Figure("calls.per_request_usual", "calls to the dependency per request, in other seconds", s.usual, "count", x.origin))
 	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s else", units.Num(s.then), to, units.Num(s.usual))
 	factor := s.then / s.usual
+	v.Weigh(float64(s.failed), leastFailed)
+	v.Weigh(factor, stormFactor)
 	if factor < stormFactor.Value || s.failed < leastFailed.Int() {
 		return v
 	}

@@ -86,12 +86,13 @@ type rowLocks struct {
 }
 
 func judgeRowLock(c *check.Case) check.Verdict {
-	v := check.Verdict{Rule: check.TooLittle, Summary: "calls that take long do not end with another connection's transaction"}
+	v := check.Verdict{Rule: check.Absent, Summary: "calls that take long do not end with another connection's transaction"}
 	x, l := exchangedOf(c), c.Ledger
 	locks := check.Once(c, findRowLocks)
 	if locks == nil || len(locks.waits) == 0 {
 		return v
 	}
+	v.Rule = check.TooLittle
 	wait := locks.waitOf(c, x)
 	per, usual, share := c.Excess(l.Rows, l.Slow, wait)
 	to := c.Bundle.Names.Text(locks.to)

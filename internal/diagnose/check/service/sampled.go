@@ -151,6 +151,8 @@ func judgeBusy(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	v.Rule, v.Summary = check.Matters, fmt.Sprintf("the service keeps %s of %.0f CPUs busy", units.Percent(used/cores), cores)
+	v.Weigh(used/cores, full)
+	v.Weigh(waited/float64(max(1, l.Total)), check.Material)
 	v.Title = fmt.Sprintf("The service is saturated: it keeps %s of the CPUs busy by itself.", units.Percent(used/cores))
 	if mean < full.Value*cores {
 		v.Title = fmt.Sprintf("The service is saturated while requests are slow: it keeps %s of the CPUs busy by itself then.", units.Percent(used/cores))

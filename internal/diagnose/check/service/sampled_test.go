@@ -79,7 +79,9 @@ func TestJudgedByLooks(t *testing.T) {
 		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, check.RuledOut, "no longer than usual"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := tt.judge(tt.in.subject(t))
+			c := tt.in.subject(t)
+			v := tt.judge(c)
+			holdsDecision(t, c, &v)
 			if text := v.Title + " " + v.Summary; v.State != tt.state || !strings.Contains(text, tt.says) {
 				t.Errorf("%s: %s, want %s: %s", v.State, text, tt.state, tt.says)
 			}

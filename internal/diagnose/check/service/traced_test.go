@@ -60,9 +60,12 @@ func (in traced) subject(t *testing.T) *check.Case {
 }
 
 // first asks the service's causes as a diagnosis does and returns what is found, by rank.
-func found(c *check.Case) (out []check.Found) {
+func found(t *testing.T, c *check.Case) (out []check.Found) {
+	t.Helper()
 	for _, k := range []check.Check{DependencySlow, PoolExhausted, OverCapacity, OwnWork, Waiting} {
-		if v := k.Judge(c); v.State == check.Supported {
+		v := k.Judge(c)
+		holdsDecision(t, c, &v)
+		if v.State == check.Supported {
 			c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 		}
 	}
@@ -143,7 +146,7 @@ func TestVerdictsOfWaits(t *testing.T) {
 		}, 20}, "service.over-capacity", []string{"background work"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := found(x.subject(t))
+			got := found(t, x.subject(t))
 			if x.first == "" {
 				if len(got) > 0 {
 					t.Fatalf("%s: %s", got[0].ID, got[0].Title)

@@ -108,14 +108,16 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	}
 	claimed := claimedMechanisms(c)
 	one, sites := serialServers(c), c.Sites()
+	largest := 0.
 	var not *check.Verdict // of the largest place that is not the cause, an open verdict first
 	for _, p := range l.Places(sites, claimed) {
-		if float64(p.Ns) < check.Material.Value*float64(l.Total) {
-			break
-		}
 		alone := p.Mechanism == ledger.PoolThread && one[c.Bundle.Names.Lookup(p.What)]
 		if !alone && !slices.Contains(waitsSomewhere, p.Mechanism) || spokenFor(c, &p) {
 			continue
+		}
+		if float64(p.Ns) < check.Material.Value*float64(l.Total) {
+			largest = float64(p.Ns) / float64(max(1, l.Total))
+			break
 		}
 		if c.Bundle.Names.Wait(c.Bundle.Names.Lookup(p.What)).Kind == evidence.EventLoop && loopsHoldBriefly(c) {
 			continue
@@ -131,7 +133,9 @@ func judgeWaiting(c *check.Case) check.Verdict {
 	if not != nil {
 		return unlessUnseen(c, *not)
 	}
-	return unlessUnseen(c, check.Verdict{Rule: check.TooLittle, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"})
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"}
+	v.Weigh(largest, check.Material)
+	return unlessUnseen(c, v)
 }
 
 // unlessUnseen makes a verdict that rules out inconclusive where a material part of the slow time

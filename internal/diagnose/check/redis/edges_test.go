@@ -1,0 +1,87 @@
+package redis_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// Each cause is found at its threshold, and not just below it.
+func TestEdges(t *testing.T) {
+	type grow = map[string]float64
+	two := func(rates grow, lines func(s int) []string) []string {
+		var all []string
+		for _, s := range []int{0, 30} {
+			of := []string{stat("get", s, 1900, 2)}
+			if lines != nil {
+				of = append(of, lines(s)...)
+			}
+			all = append(all, info(s, rates, of...))
+		}
+		return all
+	}
+	same := func(lines ...string) func(int) []string { return func(int) []string { return lines } }
+	forks := func(each, us int) func(int) []string { // one in so many seconds
+		return func(s int) []string {
+			return []string{fmt.Sprintf("latest_fork_usec:%d", us), fmt.Sprintf("total_forks:%d", 2+s/each)}
+		}
+	}
+	keys := func(perSecond, us float64) func(int) []string {
+		return func(s int) []string { return []string{stat("keys", s, perSecond, us)} }
+	}
+	const cache, written = "maxmemory:50000000", "aof_enabled:1"
+	full := same(cache, "maxmemory_policy:allkeys-lru")
+	for _, x := range []struct {
+		id         string
+		about      string
+		below, met []string
+	}{
+		{"redis.slow-command", "commands of 10 ms for half of a per cent of the time", two(nil, keys(.2, 24_000)), two(nil, keys(.2, 26_000))},
+		{"redis.slow-command", "commands of 10 ms", two(nil, keys(1, 9_500)), two(nil, keys(1, 10_500))},
+		{"redis.slow-command", "two of them", []string{info(0, nil, stat("get", 0, 1900, 2)), info(30, nil, stat("get", 30, 1900, 2), "cmdstat_keys:calls=1,usec=200000")},
+			[]string{info(0, nil, stat("get", 0, 1900, 2)), info(30, nil, stat("get", 30, 1900, 2), "cmdstat_keys:calls=2,usec=400000")}},
+		{"redis.fork", "forks for half of a per cent of the time", two(nil, forks(3, 14_500)), two(nil, forks(3, 15_500))},
+		{"redis.fork", "forks of 10 ms", two(nil, forks(1, 9_500)), two(nil, forks(1, 10_500))},
+		{"redis.aof-fsync", "two delayed writes between two answers", two(grow{"aof_delayed_fsync": 1. / 30}, same(written)), two(grow{"aof_delayed_fsync": 2. / 30}, same(written))},
+		{"redis.memory-limit", "one in 200 commands refused", two(grow{"errorstat_OOM": 9.5}, same(cache)), two(grow{"errorstat_OOM": 10.5}, same(cache))},
+		{"redis.memory-limit", "a tenth of the lookups misses", two(grow{"evicted_keys": 100, "keyspace_misses": 190}, full), two(grow{"evicted_keys": 100, "keyspace_misses": 210}, full)},
+		{"redis.memory-limit", "an eviction for ten misses", two(grow{"evicted_keys": 38, "keyspace_misses": 400}, full), two(grow{"evicted_keys": 42, "keyspace_misses": 400}, full)},
+		{"redis.connections", "100 connections a second", two(grow{"total_connections_received": 98, "total_commands_processed": 250}, nil), two(grow{"total_connections_received": 102, "total_commands_processed": 250}, nil)},
+		{"redis.connections", "one for three commands", two(grow{"total_connections_received": 120, "total_commands_processed": 420}, nil), two(grow{"total_connections_received": 120, "total_commands_processed": 380}, nil)},
+		{"redis.cpu-saturated", "80 % of a CPU", two(grow{"used_cpu_user_main_thread": .39, "used_cpu_sys_main_thread": .39, "total_commands_processed": 300_000}, nil),
+			two(grow{"used_cpu_user_main_thread": .41, "used_cpu_sys_main_thread": .41, "total_commands_processed": 300_000}, nil)},
+		{"redis.big-value", "a value of a MiB", two(grow{"total_net_output_bytes": 4e8}, same("client_recent_max_output_buffer:1000000")), two(grow{"total_net_output_bytes": 4e8}, same("client_recent_max_output_buffer:1050000"))},
+		{"redis.big-value", "a tenth of the main thread's time for bytes", two(grow{"total_net_output_bytes": 9.5e7}, same("client_recent_max_output_buffer:8388608")), two(grow{"total_net_output_bytes": 1.05e8}, same("client_recent_max_output_buffer:8388608"))},
+	} {
+		if v := judged(t, x.below...)[x.id]; v.State == check.Supported {
+			t.Errorf("%s, not quite %s: %s %s", x.id, x.about, v.Title, v.Summary)
+		}
+		if v := judged(t, x.met...)[x.id]; v.State != check.Supported {
+			t.Errorf("%s, %s: %s, %s", x.id, x.about, v.State, v.Summary)
+		}
+	}
+}
+
+// One answer counts delayed syncs since the start: each was a wait of 2 s, so that three in 1,000 s are half of a per cent of the time. Two
+// answers count those between them, however long the server has run.
+func TestDelayedSyncsOfOneAnswer(t *testing.T) {
+	for _, x := range []struct {
+		delayed, uptime int
+		want            string
+	}{
+		{0, 1000, check.Inconclusive},
+		{1, 300, check.Inconclusive}, // one is no habit, though it is 0.7 % of the time
+		{2, 1000, check.Inconclusive},
+		{3, 1000, check.Supported},
+		{2, 700, check.Supported},
+		{3, 86_400, check.Inconclusive},
+		{216, 86_400, check.Supported},
+		{214, 86_400, check.Inconclusive},
+	} {
+		text := fmt.Sprintf("# Server\nredis_version:7.0.15\nprocess_id:7\nserver_time_usec:1795423700000000\nuptime_in_seconds:%d\n# Stats\ntotal_commands_processed:%d\naof_enabled:1\naof_delayed_fsync:%d\n", x.uptime, 2000*x.uptime, x.delayed)
+		if v := judged(t, text)["redis.aof-fsync"]; v.State != x.want {
+			t.Errorf("%d delayed in %d s: %s, want %s: %s %s", x.delayed, x.uptime, v.State, x.want, v.Title, v.Summary)
+		}
+	}
+}

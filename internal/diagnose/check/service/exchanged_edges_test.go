@@ -1,0 +1,79 @@
+package service
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// listing are requests that make so many calls of a length one after the other, or a few at a time.
+func listing(calls, atOnce int, took int64) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	for _, at := range s.arrivals(15, seconds) {
+		w := s.worker(at)
+		now := at + 200_000
+		for k := 0; k < calls; k += atOnce {
+			end := now
+			for i := range min(atOnce, calls-k) {
+				end = max(end, s.call(w, now+int64(1+i)*20_000, s.vary(took), 96, database, "postgresql idle SELECT items"))
+			}
+			now = end
+		}
+		s.request(w, at, now+200_000, 200, "GET /list")
+	}
+	return s.bytes(seconds)
+}
+
+// Each cause of calls is found where there are enough of them, and not just below.
+func TestExchangedEdges(t *testing.T) {
+	for _, x := range []struct {
+		about string
+		text  []byte
+		cause check.Check
+		found bool
+		says  string
+	}{
+		{"twelve calls of 3 ms each", listing(12, 1, 3*ms), ChattyCalls, true, "makes 12 calls"},
+		{"nine calls of 3 ms each", listing(9, 1, 3*ms), ChattyCalls, false, ""},
+		{"twelve calls of 12 ms each", listing(12, 1, 12*ms), ChattyCalls, false, ""},
+		{"twelve calls of 1 ms each, quick for all their number", listing(12, 1, 1*ms), ChattyCalls, false, ""},
+		{"twelve calls of 9 ms each", listing(12, 1, 9*ms), ChattyCalls, true, "makes 12 calls"},
+		{"a third of the searches take 120 ms", searches(120 * ms), DependencySlow, true, "SELECT orders"},
+		{"a third of the searches take 6 ms", searches(6 * ms), DependencySlow, false, ""},
+		{"the supplier stands still for a quarter of a second", quotes(3, 250*ms), RetryStorm, false, ""},
+		{"the supplier stands still for 1.4 s", quotes(3, 1400*ms), RetryStorm, true, "are repeated"},
+		{"two at a time make the report", reports(true, 10), CacheStampede, false, ""},
+		{"many at a time make the report", reports(true, 80), CacheStampede, true, "the same call"},
+		{"the payment is within the transaction", sales(true, false), RowLock, true, "while it holds the lock"},
+		{"the payment is before the transaction", sales(false, false), RowLock, false, ""},
+	} {
+		c := caseOf(t, x.text)
+		v := x.cause.Judge(c)
+		if v.Supported() != x.found || !strings.Contains(v.Title, x.says) {
+			t.Errorf("%s, %s: %s: %s %s", x.cause.ID, x.about, v.State, v.Title, v.Summary)
+		}
+		holdsDecision(t, c, &v)
+	}
+}
+
+// Every cause says of a service that is well, or sick for one reason, how it decided, and no two of them claim the same time without a word.
+func TestDecisionsOfExchanges(t *testing.T) {
+	for about, text := range map[string][]byte{
+		"a row lock": sales(true, false), "none": sales(false, false), "a slow query": searches(120 * ms), "a storm": quotes(3, 1400*ms), "a stampede": reports(true, 80),
+		"many calls": listing(20, 1, 3*ms), "a name server": tracked(350*ms, 1, 0), "connections": paid(true), "calls side by side": listing(24, 4, 3*ms),
+	} {
+		c := caseOf(t, text)
+		for _, k := range []check.Check{AcceptQueue, RowLock, PoolExhausted, BlockedLoop, CacheStampede, RetryStorm, ChattyCalls, DependencySlow, OverCapacity, OwnWork, Waiting, TrafficSurge} {
+			if !k.Applies(c) {
+				continue
+			}
+			v := k.Judge(c)
+			t.Run(about+" "+k.ID, func(t *testing.T) { holdsDecision(t, c, &v) })
+			if v.Supported() {
+				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
+			}
+		}
+	}
+}

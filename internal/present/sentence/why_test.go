@@ -1,0 +1,94 @@
+package sentence
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// compared is a figure compared with a threshold of 10 of a count.
+func compared(name string, figure float64, speaks check.Side, joined check.Joint) check.Compared {
+	return check.Compared{Name: name, Figure: &figure, Threshold: 10, Unit: "count", Reached: figure >= 10, Speaks: speaks, Joined: joined}
+}
+
+// verdictBy is a verdict that some question decided, with the figures of its material and its evidence.
+func verdictBy(r check.Rule, evidence, material []check.Compared) *diagnose.Verdict {
+	v := &diagnose.Verdict{Cause: "go.gc-rate", Verdict: r.State, Decision: &check.Decision{Answer: r.Answer, Says: r.Says}}
+	figures := map[check.Question][]check.Compared{check.AskEvidence: evidence, check.AskMaterial: material}
+	for _, q := range check.Questions {
+		if all := figures[q]; len(all) > 0 || q == r.Question {
+			v.Decision.Steps = append(v.Decision.Steps, check.Asked{Question: q, Decides: q == r.Question, Compared: all})
+		}
+	}
+	return v
+}
+
+// What would have changed a verdict is each figure on the wrong side of its threshold: all that must hold, one of those of which one suffices, and none
+// of those that were not needed.
+func TestChanges(t *testing.T) {
+	some := []check.Compared{compared("samples", 12, check.Above, check.All)}
+	few := []check.Compared{compared("samples", 3, check.Above, check.All)}
+	for about, x := range map[string]struct {
+		v    *diagnose.Verdict
+		want []string // each in the line of its place
+	}{
+		"one that must hold does not": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 20, check.Above, check.All)}),
+			[]string{"cycles: at least 10 instead of 4"}},
+		"two that must hold do not": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 5, check.Above, check.All)}),
+			[]string{"cycles: at least 10 instead of 4", "and marking: at least 10 instead of 5"}},
+		"neither of two of which one suffices": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 5, check.Above, check.One)}),
+			[]string{"cycles: at least 10 instead of 4; or marking: at least 10 instead of 5"}},
+		"one of two suffices, another must hold": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 50, check.Above, check.One), compared("share", 1, check.Above, check.All)}),
+			[]string{"share: at least 10 instead of 1"}},
+		"it must be below": {verdictBy(check.TooLittle, nil, []check.Compared{compared("room", 11, check.Below, check.All)}),
+			[]string{"room: below 10 instead of 11"}},
+		"too few, and too little of it": {verdictBy(check.TooFew, few, []check.Compared{compared("cycles", 4, check.Above, check.All)}),
+			[]string{"samples: at least 10 instead of 3", "and cycles: at least 10 instead of 4"}},
+		"another cause explains it":        {verdictBy(check.Explained, some, []check.Compared{compared("cycles", 40, check.Above, check.All)}), []string{check.Explained.Changes}},
+		"nothing of it":                    {verdictBy(check.Absent, nil, nil), []string{check.Absent.Changes}},
+		"found, by a figure near its edge": {verdictBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"below 10: cycles (now 12, 1.2 × the threshold)"}},
+		"found by a single sight":          {verdictBy(check.StandsAlone, nil, nil), []string{check.StandsAlone.Changes}},
+	} {
+		got := Changes(x.v)
+		if len(got) != len(x.want) {
+			t.Errorf("%s: %q, want %q", about, got, x.want)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], x.want[i]) {
+				t.Errorf("%s: %q, want %q", about, got[i], x.want[i])
+			}
+		}
+	}
+	if got := Changes(&diagnose.Verdict{Cause: "go.gc-rate", Verdict: check.Supported}); got != nil {
+		t.Errorf("a diagnosis that does not say how it was decided tells %q", got)
+	}
+}
+
+// Steps say of each figure whether it speaks for the cause, and how it follows the one before.
+func TestSteps(t *testing.T) {
+	v := verdictBy(check.Matters, []check.Compared{compared("samples", 12, check.Above, check.All)}, []check.Compared{
+		compared("marking", 3, check.Above, check.One), compared("share", 30, check.Above, check.All), compared("cycles", 10.04, check.Above, check.One), compared("length", 2, check.Above, check.Beside)})
+	steps := Steps(v)
+	if len(steps) != len(check.Questions) || steps[0].Answer != "passed" || steps[1].Answer != "nothing to compare" || !steps[3].Decides || !strings.HasPrefix(steps[3].Answer, "supported: ") {
+		t.Fatalf("%+v", steps)
+	}
+	var got []string
+	for _, c := range steps[3].Compared {
+		holds := "no"
+		if c.Holds {
+			holds = "yes"
+		}
+		got = append(got, strings.TrimSpace(c.Join+" "+c.Name)+" "+c.Figure+" "+c.Relation+" "+holds)
+	}
+	want := "share 30 ≥ yes, and marking 3 < no, or cycles just over 10 ≥ yes, not needed length 2 < no"
+	if all := strings.Join(got, ", "); all != want {
+		t.Errorf("%s, want %s", all, want)
+	}
+	v = verdictBy(check.HoldersWait, nil, []check.Compared{compared("share", 3, check.Above, check.All)})
+	if steps := Steps(v); steps[3].Answer != "not passed, but another step decided" || !steps[5].Decides {
+		t.Errorf("%+v", steps)
+	}
+}
