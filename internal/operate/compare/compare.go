@@ -92,8 +92,12 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 			m.Gate = slices.Contains(opt.FailOn, m.Name) || slices.Contains(opt.FailOn, "all")
 		}
 		if r, ok := compareMetric(m, before, after, opt); ok {
+			r.Moved = movedTo(&r)
+			if doubt != "" && r.Moved != nil {
+				r.Result, r.Why = Unclear, doubt
+			}
 			if doubt != "" {
-				r.Result, r.Why, r.Allowed = Unclear, doubt, nil
+				r.Allowed = nil
 			}
 			c.Metrics = append(c.Metrics, r)
 		}
@@ -102,6 +106,20 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		c.Warnings = append(c.Warnings, "no metric is known for both sides: give runs of the same kind")
 	}
 	return c, nil
+}
+
+// movedTo says what a figure did, by its result; nil: neither a change nor its absence is shown.
+func movedTo(r *Result) *string {
+	to := MovedDown
+	switch {
+	case r.Result == Unclear:
+		return nil
+	case r.Result == Same:
+		to = MovedNowhere
+	case *r.After > *r.Before:
+		to = MovedUp
+	}
+	return &to
 }
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)

@@ -20,14 +20,14 @@ func Compared(c *compare.Comparison) string {
 	if !ok {
 		return "Nothing to compare: no metric is known for both sides."
 	}
+	if c.IsLoadUnknown() {
+		return comparedWithoutLoad(c)
+	}
 	count := make(map[string]int)
 	for _, m := range c.Metrics {
 		count[m.Result]++
 	}
-	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + Both(&lead)
-	if change := Changed(&lead); change != "" {
-		s += ", " + change
-	}
+	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + changeOf(&lead)
 	if lead.Result == compare.Unclear && lead.Why != "" {
 		s += " (" + lead.Why + ")"
 	}
@@ -45,9 +45,105 @@ func Compared(c *compare.Comparison) string {
 	return s + "."
 }
 
+// IsWorse says whether the answer is that a metric got worse, which not every metric's regression makes a failure.
+func IsWorse(c *compare.Comparison) bool {
+	lead, ok := leadingMetric(c)
+	return ok && !c.Refused() && lead.Result == compare.Regressed
+}
+
+// comparedWithoutLoad returns the answer of a comparison of runs whose load is unknown, as of captures without any request: what changed, by
+// how much, and what none of it decides.
+func comparedWithoutLoad(c *compare.Comparison) string {
+	count := make(map[string]int)
+	var lead *compare.Result
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		switch {
+		case m.Moved == nil:
+			count[""]++
+		default:
+			count[*m.Moved]++
+		}
+		if m.HasMoved() && (lead == nil || ratioFirst(m) && !ratioFirst(lead)) {
+			lead = m
+		}
+	}
+	changed := count[compare.MovedUp] + count[compare.MovedDown]
+	var s string
+	switch {
+	case lead != nil:
+		s = "Changed: " + lead.Title + " " + changeOf(lead)
+	case count[""] == 0:
+		s = "No change in what was recorded"
+	default:
+		s = "Not decided: no figure changed by more than two runs may differ"
+	}
+	s += fmt.Sprintf(". Of %s %s changed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(changed))
+	if n := count[""]; n > 0 {
+		s += fmt.Sprintf(", %d unclear", n)
+	}
+	return s + ". The load of the runs is unknown: nothing says whether requests are faster, or whether both runs had as much to do."
+}
+
+// ratioFirst says whether a metric depends little on how much a service has to do, so that it heads a report on runs of unknown load.
+func ratioFirst(m *compare.Result) bool {
+	switch m.Name {
+	case "gc_cpu_share", "gc_pause_cpu_share", "longest_pause_ms", "throttled_share", "pool_waiters":
+		return true
+	}
+	return false
+}
+
+// ForVerdict says what decides a comparison of runs whose load is unknown; "" for any other.
+func ForVerdict(c *compare.Comparison) string {
+	if !c.IsLoadUnknown() || len(c.Metrics) == 0 {
+		return ""
+	}
+	return "For a verdict: record both sides under the same --load URL, or put each capture and the access log of its time into a folder and compare the two folders."
+}
+
+// changeOf returns both figures of a metric and its change. Of several pairs, the change is the median of theirs and not that of the medians.
+func changeOf(m *compare.Result) string {
+	change := Changed(m)
+	switch {
+	case change == "":
+		return Both(m)
+	case m.Pairs > 1 && m.Change != nil && !isChangeOfMedians(m):
+		return Both(m) + " (medians), pair by pair " + change
+	}
+	return Both(m) + ", " + change
+}
+
+// isChangeOfMedians says whether the change over the pairs is about that of the medians, so that a reader who divides them finds it.
+func isChangeOfMedians(m *compare.Result) bool {
+	const near = .03
+	return *m.Before > 0 && math.Abs(*m.After / *m.Before - 1 - *m.Change) <= near*max(1, *m.After / *m.Before)
+}
+
+// ResultWord returns the word that a table has for a metric: its result, or of runs whose load is unknown what the figure did.
+func ResultWord(c *compare.Comparison, m *compare.Result) string {
+	switch {
+	case !c.IsLoadUnknown() || m.Moved == nil:
+		return m.Result
+	case m.HasMoved():
+		return "changed"
+	}
+	return compare.Same
+}
+
 // mostAllowed is the largest difference between runs that is written as a figure where nothing was decided; beyond it runs are too
 // noisy, which the reason says.
 const mostAllowed = 1
+
+// Remarks returns what a comparison says after its answer, a sentence each: what the host did, and what would decide it.
+func Remarks(c *compare.Comparison) (all []string) {
+	for _, text := range []string{HostChange(c), ForVerdict(c)} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
 
 // HostChange says that the host was busier in one of the runs, which alone can explain a difference, or that it was busy in either
 // and nothing was decided; "" if neither, or if the runs do not compare.
@@ -280,7 +376,7 @@ func (d Doubt) String() string { return d.Why + ": " + strings.Join(d.Metrics, "
 // Doubts groups the unclear metrics by what makes them so.
 func Doubts(c *compare.Comparison) (out []Doubt) {
 	for _, m := range c.Metrics {
-		if m.Result != compare.Unclear || m.Why == "" {
+		if m.Result != compare.Unclear || m.Why == "" || c.IsLoadUnknown() && m.Moved != nil {
 			continue
 		}
 		found := false
@@ -305,8 +401,14 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 func Pairs(c *compare.Comparison) string {
 	s := units.Plural(c.Pairs, "pair") + " of runs"
 	s += "; " + units.Percent(c.Level) + " intervals"
-	if most, single := c.Allowed(); single {
-		s += fmt.Sprintf(" of what varies within the runs; on top of it a difference between runs of up to %s was allowed for", units.Percent(most))
+	if least, most, single := c.Allowed(); single {
+		s += " of what varies within the runs; on top of it a difference between runs of "
+		if units.Percent(least) != units.Percent(most) {
+			s += units.Percent(least) + " to " + units.Percent(most) + ", by metric,"
+		} else {
+			s += "up to " + units.Percent(most)
+		}
+		s += " was allowed for"
 	}
 	if c.Seed != nil {
 		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)
