@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
@@ -153,6 +154,8 @@ func stateNote(l *timeline.Life, s *timeline.State) string {
 		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it
 			parts = append(parts, "CPUs: "+holder)
 		}
+	} else if call := evidence.NetWait.String(); holder == call && s.Kind == call {
+		parts = append(parts, "the call of another request, behind which this one waits")
 	} else if strings.ContainsAny(holder, "0123456789") {
 		parts = append(parts, "held by "+holder)
 	} else if holder != "" { // what it does is known, not which it is

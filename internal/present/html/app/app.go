@@ -17,6 +17,7 @@
 // bytes, little-endian, in base64 (RFC 4648, padded):
 //
 //	{"u8": "AAEC"}    also u16, u32, i32, f32, f64
+//	{"var": "AawC"}   unsigned integers of 7 bits a byte, the lowest first (LEB128): times that are mostly short
 //
 // Integers take the smallest type that holds them all; beyond 32 bits f64, exact up
 // to 2⁵³. Figures of curves are f32, NaN where nothing is known. A column that is
@@ -43,7 +44,7 @@
 //	                           "dur": ns, "number", "kind", "mechanism", "what", "where", "holder": index in strings,
 //	                           "part": index of a state, ascending, "partMechanism", "partDur": ns}},
 //	  "processors": [{"source", "at": ns, "span": ns, "apart", "works": [string],
-//	                "lanes": [{"name", "at": ns since the trace's, "dur": ns, "work", "request", "text": index in strings,
+//	                "lanes": [{"name", "gap": ns since the end of the span before, or "at": ns since the trace's, "dur": ns, "work", "request", "text": index in strings,
 //	                           "share": index of a span, ascending, "shareWork", "sharePart"}]}],
 //	  "flames":   [{"id", "title", "unit", "total", "cut", "parent", "name", "kind": index in strings, "value"}]
 //	}

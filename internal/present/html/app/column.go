@@ -10,8 +10,8 @@ import (
 // column holds numbers in the layout of the browser's typed arrays. The zero column
 // is left out of the JSON.
 type column struct {
-	kind   string // "u8", "u16", "u32", "i32", "f32", "f64"
-	values any    // a slice of that
+	kind   string // "u8", "u16", "u32", "i32", "f32", "f64"; "var": unsigned integers of 7 bits a byte, the lowest first (LEB128)
+	values any    // a slice of that; of "var" its bytes
 }
 
 // IsZero says whether there is nothing to write.
@@ -53,6 +53,19 @@ func newIntegerColumn[T integer](v []T) column {
 		return column{"i32", convertIntegers[int32](v)}
 	}
 	return column{"f64", convertIntegers[float64](v)}
+}
+
+// newPackedColumn returns a column of integers as short as each is, for columns whose values mostly are far below the largest; with a negative
+// one it is [newIntegerColumn].
+func newPackedColumn(v []int64) column {
+	packed := make([]byte, 0, 2*len(v))
+	for _, x := range v {
+		if x < 0 {
+			return newIntegerColumn(v)
+		}
+		packed = binary.AppendUvarint(packed, uint64(x))
+	}
+	return column{"var", packed}
 }
 
 // newDurationColumn returns a column of durations in ns: as integers if all fit 32 bits, else with
