@@ -164,9 +164,10 @@ func allowedVariation(name string, before, after []Run, at []int, opt Options, l
 			allowed = max(spread, steadiest)
 		}
 	}
-	for _, i := range at { // variances of independent runs add up
-		drift := math.Hypot(quarterDrift(&before[i], name, least), quarterDrift(&after[i], name, least))
-		allowed = max(allowed, math.Exp(normalCriticalValue(opt.Level)*drift)-1)
+	for _, i := range at {
+		for _, run := range []*Run{&before[i], &after[i]} {
+			allowed = max(allowed, math.Exp(normalCriticalValue(opt.Level)*math.Sqrt2*quarterDrift(run, name, least))-1)
+		}
 	}
 	return allowed
 }

@@ -101,24 +101,6 @@ func TestEarlierRuns(t *testing.T) {
 	}
 }
 
-// The variances of both runs' drifts add up: a steady run beside one that drifts leaves less to chance than two that drift.
-func TestDriftOfBothRuns(t *testing.T) {
-	run := func(quarters ...float64) Run {
-		r := Run{Load: open(500), Metrics: map[string]float64{"p99_ms": 20}, Within: map[string]stats.Interval{"p99_ms": {Low: 20 / 1.01, High: 20 * 1.01}}}
-		for _, v := range quarters {
-			r.Parts = append(r.Parts, map[string]float64{"p99_ms": v})
-		}
-		return r
-	}
-	steady, drifts := run(20, 20, 20, 20), run(14, 28, 14, 28)
-	allowed := func(before, after Run) float64 {
-		return allowedVariation("p99_ms", []Run{before}, []Run{after}, []int{0}, Options{Level: .95}, .02)
-	}
-	if one, both := allowed(steady, drifts), allowed(drifts, drifts); one <= runsVary || both <= one || one != allowed(drifts, steady) {
-		t.Errorf("%g with one that drifts, %g with two, %g the other way round", one, both, allowed(drifts, steady))
-	}
-}
-
 // A change of a setting lies between two runs that are known to have had different ones; what only one tells says nothing.
 func TestOtherSettings(t *testing.T) {
 	was, is, untold := Run{Settings: map[string]string{"GOGC": "20 "}}, Run{Settings: map[string]string{"GOGC": "100 ", "version": "go1.26"}}, Run{}

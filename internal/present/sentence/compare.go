@@ -38,6 +38,9 @@ func Compared(c *compare.Comparison) string {
 	default:
 		s += fmt.Sprintf("; %s, so a difference between runs of up to %s was allowed for", formatRunCount(c.Pairs), units.Percent(*lead.Allowed))
 	}
+	if p99, ok := c.Of("p99_ms"); ok && p99.Result == compare.Unclear && lead.Name != p99.Name {
+		s += "; p99 " + changeOf(&p99) + ", is not decided"
+	}
 	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(count[compare.Improved]), formatCountOrNone(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
@@ -232,7 +235,7 @@ func formatCountOrNone(n int) string {
 
 // leadingMetric returns the metric that heads a report: the first regression that fails the
 // comparison, else the p99 if it is decided, else the first improvement of a metric that may fail
-// one, else the p99, else the first that is decided, else the first there is.
+// one, else another metric of requests that is decided, else the p99, else the first that is decided, else the first there is.
 func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 	if len(c.Metrics) == 0 {
 		return compare.Result{}, false
@@ -255,6 +258,9 @@ func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 		}
 	}
 	if ok {
+		if m := decidedLatency(c); m != nil {
+			return *m, true
+		}
 		return p99, true
 	}
 	for _, m := range c.Metrics {
@@ -263,6 +269,21 @@ func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 		}
 	}
 	return c.Metrics[0], true
+}
+
+// decidedLatency returns a metric of requests that is decided where the p99 is not; nil if there is none, or if such metrics went both ways.
+func decidedLatency(c *compare.Comparison) (lead *compare.Result) {
+	for _, name := range []string{"p90_ms", "mean_ms", "p999_ms", "slow_share"} {
+		m, ok := c.Of(name)
+		switch {
+		case !ok || m.Result != compare.Improved && m.Result != compare.Regressed:
+		case lead == nil:
+			lead = &m
+		case lead.Result != m.Result:
+			return nil
+		}
+	}
+	return lead
 }
 
 // Both returns the figures of both sides: "6.4 → 3.5 ms".
