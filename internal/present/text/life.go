@@ -159,7 +159,7 @@ func stateNote(l *timeline.Life, s *timeline.State) string {
 	} else if strings.ContainsAny(holder, "0123456789") {
 		parts = append(parts, "held by "+holder)
 	} else if holder != "" { // what it does is known, not which it is
-		parts = append(parts, "its holder is in: "+holder)
+		parts = append(parts, "its holder: "+holder)
 	}
 	return strings.Join(parts, "; ")
 }

@@ -68,6 +68,14 @@ func newPackedColumn(v []int64) column {
 	return column{"var", packed}
 }
 
+// newOptionalPackedColumn returns a packed column, which is left out if all its values are zero.
+func newOptionalPackedColumn(v []int64) column {
+	if newOptionalColumn(v).IsZero() {
+		return column{}
+	}
+	return newPackedColumn(v)
+}
+
 // newDurationColumn returns a column of durations in ns: as integers if all fit 32 bits, else with
 // seven digits, which is more than a reader is shown of one.
 func newDurationColumn(v []int64) column {
