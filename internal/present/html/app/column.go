@@ -36,7 +36,7 @@ type integer interface {
 	~int64 | ~uint32 | ~uint16 | ~uint8 | ~int32
 }
 
-// newIntegerColumn returns a column of the smallest type that holds all values.
+// newIntegerColumn returns a column of the smallest type that holds all values; beyond 32 bits each is as short as it can be.
 func newIntegerColumn[T integer](v []T) column {
 	var low, high int64
 	for _, x := range v {
@@ -51,6 +51,12 @@ func newIntegerColumn[T integer](v []T) column {
 		return column{"u32", convertIntegers[uint32](v)}
 	case low >= math.MinInt32 && high <= math.MaxInt32:
 		return column{"i32", convertIntegers[int32](v)}
+	case low >= 0: // times within a recording need five bytes or six, not eight
+		packed := make([]byte, 0, 6*len(v))
+		for _, x := range v {
+			packed = binary.AppendUvarint(packed, uint64(x))
+		}
+		return column{"var", packed}
 	}
 	return column{"f64", convertIntegers[float64](v)}
 }
@@ -66,14 +72,6 @@ func newPackedColumn(v []int64) column {
 		packed = binary.AppendUvarint(packed, uint64(x))
 	}
 	return column{"var", packed}
-}
-
-// newOptionalPackedColumn returns a packed column, which is left out if all its values are zero.
-func newOptionalPackedColumn(v []int64) column {
-	if newOptionalColumn(v).IsZero() {
-		return column{}
-	}
-	return newPackedColumn(v)
 }
 
 // newDurationColumn returns a column of durations in ns: as integers if all fit 32 bits, else with

@@ -128,7 +128,7 @@ func (e *encoder) encodeProcessors(p *timeline.Processors) (processors, error) {
 				share, shareWork, sharePart = append(share, int64(i)), append(shareWork, int64(v.Work)), append(sharePart, v.Part)
 			}
 		}
-		out := lane{Name: l.Name, Gap: newPackedColumn(gap), Dur: newPackedColumn(dur), Work: newOptionalColumn(work), Request: newOptionalColumn(request), Text: newOptionalPackedColumn(text)}
+		out := lane{Name: l.Name, Gap: newPackedColumn(gap), Dur: newPackedColumn(dur), Work: newOptionalColumn(work), Request: newOptionalColumn(request), Text: newOptionalColumn(text)}
 		if !ordered {
 			out.Gap, out.At = column{}, newIntegerColumn(at)
 		}
