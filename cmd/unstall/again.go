@@ -204,8 +204,9 @@ func formatVerifyCommand(capture string, live []discover.Target, target string, 
 // mostEarlier is how many earlier captures, from the latest back, are read for the variation between runs.
 const mostEarlier = 6
 
-// measureEarlier measures captures of the same service that are in the same directory as the one before a change, and older.
-func (s *session) measureEarlier(before string, b compare.Run, opt compare.MeasureOptions) []compare.Run {
+// measureEarlier measures captures of the same service that are in the same directory as the one before a change, and older: back to the
+// last change of its settings or version. The run after the change is none of them, whenever it was recorded.
+func (s *session) measureEarlier(before, after string, b compare.Run, opt compare.MeasureOptions) []compare.Run {
 	of, err := capture.Open(before)
 	if err != nil || of.Info.Target == "" {
 		return nil
@@ -220,7 +221,7 @@ func (s *session) measureEarlier(before string, b compare.Run, opt compare.Measu
 	}
 	var all []candidate
 	for _, path := range paths {
-		if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() || isSameFile(path, before) {
+		if fi, err := os.Lstat(path); err != nil || !fi.Mode().IsRegular() || isSameFile(path, before) || isSameFile(path, after) {
 			continue
 		}
 		c, err := capture.Open(path)
@@ -236,7 +237,13 @@ func (s *session) measureEarlier(before string, b compare.Run, opt compare.Measu
 	runs := []compare.Run{b}
 	for _, c := range all[:min(len(all), mostEarlier)] {
 		more, err := compare.Read(c.path, quiet.readFiles, opt)
-		if err != nil || len(more) != 1 || !compare.Alike(&more[0], &b) {
+		if err != nil || len(more) != 1 {
+			continue
+		}
+		if more[0].HasOtherSettings(&b) {
+			break
+		}
+		if !compare.Alike(&more[0], &b) {
 			continue
 		}
 		runs = append(runs, more[0])

@@ -126,7 +126,7 @@ func (c *compareCommand) Run(s *session) error {
 		return fmt.Errorf("--before has %s, --after %s: give as many runs of each side, as they are compared pair by pair", units.Plural(len(b), "run"), units.Plural(len(a), "run"))
 	}
 	if len(b) == 1 && len(a) == 1 {
-		opt.Earlier = s.measureEarlier(before[0], b[0], measure)
+		opt.Earlier = s.measureEarlier(before[0], after[0], b[0], measure)
 	}
 	result, err := compare.Compare(b, a, opt)
 	if err != nil {
@@ -157,20 +157,29 @@ func (s *session) writeComparison(c *compareCommand, form present.Form, result *
 	case len(result.Regressed()) > 0:
 		s.code = max(s.code, found)
 		s.printNote("%s", formatFailure(result, len(c.FailOn) > 0))
+	case len(c.FailOn) == 0 && sentence.IsWorse(result):
+		s.printNote("exit 0: what regressed does not count unless --fail-on names it: %s", regressedMetrics(result, func(m *compare.Result) bool { return !m.Gate }))
 	}
 }
 
 // formatFailure says why the exit code is 1. It is the last line, as the report's first one may be about another metric.
 func formatFailure(result *compare.Comparison, named bool) string {
-	var names []string
-	for _, m := range result.Regressed() {
-		names = append(names, m.Name)
-	}
-	text := "exit 1: " + strings.Join(names, ", ") + " regressed"
+	text := "exit 1: " + regressedMetrics(result, func(m *compare.Result) bool { return m.Gate }) + " regressed"
 	if named {
 		text += " (--fail-on)"
 	}
 	return text
+}
+
+// regressedMetrics returns the names of the metrics that regressed, of those chosen.
+func regressedMetrics(result *compare.Comparison, chosen func(*compare.Result) bool) string {
+	var names []string
+	for i := range result.Metrics {
+		if m := &result.Metrics[i]; m.Result == compare.Regressed && chosen(m) {
+			names = append(names, m.Name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 func (c *compareCommand) checkFlags() error {

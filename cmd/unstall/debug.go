@@ -17,9 +17,11 @@ import (
 )
 
 type debugCommand struct {
-	Target string `arg:"" name:"target" help:"pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME."`
-	Image  string `env:"UNSTALL_IMAGE" placeholder:"NAME" help:"The image with unstall as its entry point."`
-	Start  bool   `name:"run" help:"Start the container now, bring the capture back and diagnose it here (default: print the command)."`
+	Target    string `arg:"" name:"target" help:"A pod: NAME, pod/NAME, pod/NAME/CONTAINER or pod/NAMESPACE/NAME/CONTAINER; or docker://NAME, podman://NAME."`
+	Namespace string `short:"n" placeholder:"NAME" help:"The namespace of the pod, as kubectl takes it (default: that of kubectl's context)."`
+	Container string `short:"c" placeholder:"NAME" help:"The container of the pod, if it has several."`
+	Image     string `env:"UNSTALL_IMAGE" placeholder:"NAME" help:"The image with unstall as its entry point."`
+	Start     bool   `name:"run" help:"Start the container now, bring the capture back and diagnose it here (default: print the command)."`
 	recording
 	output
 }
@@ -39,7 +41,7 @@ func (c *debugCommand) Run(s *session) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	aside, err := remote.Beside(ctx, c.Target, c.Image, c.Kernel)
+	aside, err := remote.Beside(ctx, remote.Of{Target: c.Target, Namespace: c.Namespace, Container: c.Container}, c.Image, c.Kernel)
 	switch {
 	case errors.Is(err, remote.ErrNoContainer):
 		return err

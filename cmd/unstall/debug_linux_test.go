@@ -78,6 +78,9 @@ func TestDebugPrints(t *testing.T) {
 		{"docker", "", "10001:10001", []string{"docker://shop"}, []string{"docker run --rm -i --pid=container:shop --network=container:shop --read-only --user=10001 --cap-drop=ALL --security-opt=no-new-privileges registry.example/unstall:latest diagnose 1 --for 30s"}, []string{"cap-add", "END"}, 0},
 		{"docker's root", "", "", []string{"docker://shop"}, []string{"--user=0 --cap-drop=ALL --cap-add=SYS_PTRACE --security-opt"}, nil, 0},
 		{"docker by name", "", "app", []string{"docker://shop"}, []string{"--cap-add=SETUID"}, nil, 0},
+		{"as kubectl takes it", podOf(`"runAsUser":10001`), "", []string{"shop-7f9", "-n", "prod", "-c", "proxy"}, []string{"pod prod/shop-7f9/proxy", "kubectl debug -i --quiet pod/shop-7f9 -n prod", "--target=proxy"}, nil, 0},
+		{"two namespaces", podOf(""), "", []string{"pod/prod/shop-7f9/app", "-n", "test"}, []string{"it names namespace prod, and --namespace test"}, []string{"kubectl debug"}, 2},
+		{"a namespace of docker", "", "", []string{"docker://shop", "-n", "prod"}, []string{"--namespace and --container are of a pod"}, []string{"docker run"}, 2},
 		{"a process", "", "", []string{"4711"}, []string{"give a pod or a container"}, nil, 2},
 		{"no image", podOf(""), "", []string{"pod/shop-7f9/app", "--run"}, []string{"--run: give the image with --image"}, nil, 2},
 	} {
@@ -113,7 +116,7 @@ func TestDebugWithoutCluster(t *testing.T) {
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	out, code := said(t, "debug", "pod/shop-7f9")
-	for _, want := range []string{"warning: kubectl get: The connection to the server localhost:8080 was refused", "kubectl debug -i --quiet pod/shop-7f9 -n default", "--target=CONTAINER", "is not known", "CONTAINER stands for"} {
+	for _, want := range []string{"warning: kubectl get: The connection to the server localhost:8080 was refused", "kubectl debug -i --quiet pod/shop-7f9 --image=", "--target=CONTAINER", "is not known", "CONTAINER stands for"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
@@ -124,7 +127,7 @@ func TestDebugWithoutCluster(t *testing.T) {
 	if out, code = said(t, "debug", "pod/shop-7f9", "--run", "--image", "example/unstall"); code != 3 || strings.Contains(out, "kubectl debug") {
 		t.Errorf("exit %d: %s", code, out)
 	}
-	if out, code = said(t, "debug", "shop"); code != 2 {
+	if out, code = said(t, "debug", "pod/prod/shop-7f9"); code != 0 || !strings.Contains(out, "for pod shop-7f9 in namespace prod give pod/shop-7f9 -n prod") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }

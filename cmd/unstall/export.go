@@ -14,7 +14,7 @@ type exportCommand struct {
 	Files    []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
 	To       string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
 	Output   string         `short:"o" placeholder:"FILE" help:"Write to a file; of parquet, to a directory or s3://BUCKET/PREFIX."`
-	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (samples of threads of a .NET process or a JVM), allocations (of a .NET process: allocated objects, and those that die in gen 2), on-cpu or off-cpu (where threads ran and waited, with kernel functions: record --kernel) (default cpu)."`
+	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (samples of threads of a .NET process or a JVM), threads-running or threads-waiting (of these, those that ran, or waited with work to do), allocations (of a .NET process: allocated objects, and those that die in gen 2), on-cpu or off-cpu (where threads ran and waited, with kernel functions: record --kernel) (default cpu)."`
 	Table    string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
 	Together bool           `help:"For parquet: all files belong to one incident (default: each is a separate one)."`
 	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
@@ -57,7 +57,11 @@ func (c *exportCommand) Run(s *session) error {
 	source := export.Of(bundle, opt)
 	write, err := form.Prepare(source, part)
 	if err != nil {
-		s.reportError(unreadable, fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err))
+		err = fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err)
+		if others := form.PartsWith(source, part); len(others) > 0 {
+			err = fmt.Errorf("%w; it has --%s %s", err, form.Flag, strings.Join(others, ", "))
+		}
+		s.reportError(unreadable, err)
 		return nil
 	}
 	if s.writeOutput(c.Output, c.Files, write) && form.Viewer != "" && c.Output != "" && c.Output != "-" {

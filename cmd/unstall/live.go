@@ -83,6 +83,12 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 	if sends == nil && !s.checkRecordable(found) {
 		return ""
 	}
+	if sends != nil {
+		if err := sends.reach(ctx); err != nil { // a recording without the requested load would be of another question
+			s.reportError(unreadable, err)
+			return ""
+		}
+	}
 	if r.OTLP != "" {
 		spans, err := s.receiveSpans(r.OTLP)
 		if err != nil {

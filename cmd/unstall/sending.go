@@ -61,6 +61,14 @@ func (b *besides) newSending(d time.Duration) (*sending, error) {
 	return &sending{load: record.Planned(p)}, err
 }
 
+// reach returns an error if the service does not answer at all. Journeys find that out themselves, page by page.
+func (x *sending) reach(ctx context.Context) error {
+	if g, ok := x.load.(interface{ Reach(context.Context) error }); ok {
+		return g.Reach(ctx)
+	}
+	return nil
+}
+
 // runLoad returns the function that makes the load while the recording runs.
 func (x *sending) runLoad(s *session, targets []discover.Target) func(context.Context, probe.Sink) error {
 	about := loadedTarget(x.load.Plan().URL, targets)

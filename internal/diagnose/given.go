@@ -61,7 +61,11 @@ func figuresOf(columns, row []string) string {
 		case len(row) == 2:
 			cells = append(cells, row[i])
 		default:
-			cells = append(cells, strings.TrimSpace(columns[i]+" "+row[i]))
+			name, unit := columns[i], ""
+			if of, share := strings.CutSuffix(name, " %"); share {
+				name, unit = of, " %"
+			}
+			cells = append(cells, strings.TrimSpace(name+" "+row[i])+unit)
 		}
 	}
 	if len(cells) == 0 || strings.HasPrefix(row[0], "lines ") || strings.HasPrefix(row[0], "rows ") {

@@ -81,5 +81,8 @@ func chooseTimelineSubject(b *evidence.Bundle, ledgers []*ledger.Ledger) evidenc
 			best = evidence.SubjectID(i)
 		}
 	}
+	if best < 0 && b.Samples.Len() > 0 { // stacks of which nothing says when they were taken
+		return b.Samples.Subject[0]
+	}
 	return best
 }

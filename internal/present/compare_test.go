@@ -81,6 +81,22 @@ var comparisons = map[string]func() *compare.Comparison{
 		}
 		return compared(runs("sick", 6, 0, sickRuns), after)
 	},
+	"compare-no-requests": func() *compare.Comparison {
+		was := map[string]float64{"gc_cycles_per_s": 9.3, "gc_cpu_share": .54, "longest_pause_ms": 42, "cpu_cores": 1.41, "throttled_share": .31, "pool_waiters": 4.2, "rss_mib": 107}
+		is := map[string]float64{"gc_cycles_per_s": .4, "gc_cpu_share": .06, "longest_pause_ms": 40, "cpu_cores": .8, "throttled_share": 0, "pool_waiters": .02, "rss_mib": 108}
+		before, after := runs("sick", 1, 0, was), runs("fixed", 1, 20*time.Second, is)
+		for _, r := range []*compare.Run{&before[0], &after[0]} {
+			r.Load = compare.Load{}
+			for k := range compare.Quarters {
+				part := make(map[string]float64)
+				for name, v := range r.Metrics {
+					part[name] = v * (1 + .02*float64(k%2))
+				}
+				r.Parts = append(r.Parts, part)
+			}
+		}
+		return compared(before, after)
+	},
 	"compare-unknown-load": func() *compare.Comparison {
 		before, after := runs("a.log", 6, 0, map[string]float64{"gc_cycles_per_s": 9.3}), runs("b.log", 6, 20*time.Second, map[string]float64{"gc_cycles_per_s": .1})
 		for i := range before {

@@ -4,6 +4,8 @@
 //	go run ./dev/bench/pages before.unstall ...      the pages of these captures, and the flame graph
 //	go run ./dev/bench/pages docs/gallery/*.html     pages that are there already
 //
+// With -page dev/bench/performance.md its figures replace those of that document.
+//
 // Its opinion: a page can be used when everything on it is drawn, which the page itself says (window.unstall.ready), in
 // milliseconds since its navigation began. Each figure is a median with the least and the most beside it.
 package main
@@ -12,11 +14,13 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -41,6 +45,7 @@ func main() {
 	rounds := flag.Int("rounds", 7, "how often each page is opened, and each flame graph zoomed")
 	tool := flag.String("unstall", "", "the build of unstall that writes pages; empty: built anew")
 	chromium := flag.String("chromium", "", "the Chromium that draws them; empty: that of dev/tools/chromium.sh")
+	document := flag.String("page", "", "the document whose part \"pages\" gets the figures; empty: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -48,6 +53,34 @@ func main() {
 		fmt.Fprintln(os.Stderr, "dev/bench/pages:", err)
 		os.Exit(1)
 	}
+	if *document == "" {
+		return
+	}
+	if err := publish(*document, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "dev/bench/pages:", err)
+		os.Exit(1)
+	}
+}
+
+// said is what was printed, for a document.
+var said strings.Builder
+
+func printLine(format string, args ...any) {
+	fmt.Fprintf(io.MultiWriter(os.Stdout, &said), format+"\n", args...)
+}
+
+// publish writes the figures into a document.
+func publish(document string, rounds int) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	head := fmt.Sprintf("%s, Chromium without a window, 1440 × 900, %d processors, %d rounds; median (least–most)\n\n", runtime.Version(), runtime.NumCPU(), rounds)
+	now, ok := table.ReplacePart(string(text), "pages", head+said.String())
+	if !ok {
+		return fmt.Errorf("%s has no part <!-- measured: pages -->", document)
+	}
+	return os.WriteFile(document, []byte(now), 0o644)
 }
 
 func measurePages(ctx context.Context, tool, chromium string, rounds int, files []string) error {
@@ -171,7 +204,7 @@ func measureZoom(ctx context.Context, page string, rounds int) error {
 			return err
 		}
 		if len(rates) == 0 {
-			fmt.Printf("flame graph of %.0f frames\n", got.Nodes)
+			printLine("%-60s %.0f", "flame graph of 100,000 samples: frames in it", got.Nodes)
 		}
 		rates = append(rates, got.Rate)
 	}
@@ -223,10 +256,10 @@ func writeProfile(name string) error {
 func reportFigure(work string, all []float64, goal string, met func(float64) bool) {
 	slices.Sort(all)
 	median := all[len(all)/2]
-	said := "MISSED"
+	result := "MISSED"
 	if met(median) {
-		said = "got"
+		result = "got"
 	}
-	fmt.Printf("%-60s %.4g (%.4g–%.4g)  asked %s: %s\n", work, median, all[0], all[len(all)-1], goal, said)
+	printLine("%-60s %.4g (%.4g–%.4g)  asked %s: %s", work, median, all[0], all[len(all)-1], goal, result)
 	table.Add(table.Row{Work: work, Peer: table.Limit, Got: fmt.Sprintf("%.4g", median), Goal: goal, Met: met(median)})
 }

@@ -237,6 +237,7 @@ const SampleFlight = "flight"
 
 // Types of samples that a runtime's own sampler and events give, summed by stack and class.
 const (
+	SampleStacks    = "stacks"      // what a flame graph is drawn of: counts of whole stacks, of which neither clock nor process is known
 	SampleRunning   = "running"     // where threads of the program ran, in ns that each sample stands for
 	SampleThrown    = "thrown"      // exceptions, by their class
 	SampleOldObject = "old objects" // some of those that are still alive at the end, by class, where they were allocated

@@ -45,6 +45,19 @@ func newDialer(p *Plan, u *url.URL) func(context.Context) (net.Conn, error) {
 	}
 }
 
+// Reach opens a connection as a plan says and closes it again. The error is that of a run that cannot begin; it wraps [ErrUnreachable].
+func (p Plan) Reach(ctx context.Context) error {
+	p, u, err := p.withDefaults()
+	if err != nil {
+		return err
+	}
+	conn, err := newDialer(&p, u)(ctx)
+	if err != nil {
+		return unreachableError(&p, u, err)
+	}
+	return conn.Close()
+}
+
 // noProtocol says whether a server speaks none of the offered protocols (RFC 7301, 3.2). crypto/tls identifies the alert only by its text.
 func noProtocol(err error) bool {
 	var op *net.OpError

@@ -23,6 +23,9 @@ type planned struct{ plan load.Plan }
 
 func (p planned) Plan() load.Plan { return p.plan }
 
+// Reach says whether the service answers at all, before anything is recorded.
+func (p planned) Reach(ctx context.Context) error { return p.plan.Reach(ctx) }
+
 func (p planned) Run(ctx context.Context, o load.Observer) (*load.Result, error) {
 	return load.Run(ctx, p.plan, o)
 }

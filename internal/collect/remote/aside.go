@@ -115,16 +115,42 @@ var ErrNoContainer = errors.New("give a pod or a container")
 // ContainerPlaceholder stands for a container's name in a command for a pod that could not be asked.
 const ContainerPlaceholder = "CONTAINER"
 
-// Beside says how to start a container beside another one. It asks kubectl for the user of a pod, else docker or podman. If
-// kubectl cannot answer, the sidecar suits any user. An empty image is
-// left as a placeholder.
-func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error) {
+// Of names what a sidecar is started beside: a target, and of a pod its namespace and container where they are given beside it, as kubectl
+// takes them.
+type Of struct{ Target, Namespace, Container string }
+
+// find returns what is asked for. A bare name is a pod's, as for kubectl; a number is a PID.
+func (o Of) find() (container.Query, error) {
+	arg := o.Target
+	if _, err := strconv.Atoi(arg); err != nil && !strings.ContainsAny(arg, "/:") {
+		arg = "pod/" + arg
+	}
 	q, is, err := container.Parse(arg)
 	switch {
 	case err != nil:
-		return Sidecar{}, err
+		return q, err
 	case !is:
-		return Sidecar{}, fmt.Errorf("%s: %w: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", arg, ErrNoContainer)
+		return q, fmt.Errorf("%s: %w: pod/NAME, pod/NAMESPACE/NAME/CONTAINER, docker://NAME or podman://NAME", o.Target, ErrNoContainer)
+	case o.Namespace == "" && o.Container == "":
+		return q, nil
+	case q.Pod == "":
+		return q, fmt.Errorf("%s: %w of Kubernetes: --namespace and --container are of a pod", o.Target, ErrNoContainer)
+	case o.Namespace != "" && q.Namespace != "" && o.Namespace != q.Namespace:
+		return q, fmt.Errorf("%s: %w: it names namespace %s, and --namespace %s", o.Target, ErrNoContainer, q.Namespace, o.Namespace)
+	case o.Container != "" && q.Name != "" && o.Container != q.Name:
+		return q, fmt.Errorf("%s: %w: it names container %s, and --container %s", o.Target, ErrNoContainer, q.Name, o.Container)
+	}
+	q.Namespace, q.Name = cmp.Or(q.Namespace, o.Namespace), cmp.Or(q.Name, o.Container)
+	return q, q.CheckNames(o.Target)
+}
+
+// Beside says how to start a container beside another one. It asks kubectl for the user of a pod, else docker or podman. If
+// kubectl cannot answer, the sidecar suits any user. An empty image is
+// left as a placeholder.
+func Beside(ctx context.Context, of Of, image string, kernel bool) (Sidecar, error) {
+	q, err := of.find()
+	if err != nil {
+		return Sidecar{}, err
 	}
 	if image == "" {
 		image = Placeholder
@@ -136,7 +162,7 @@ func Beside(ctx context.Context, arg, image string, kernel bool) (Sidecar, error
 	case "", "docker", "podman":
 		return besideContainer(ctx, q, image, kernel)
 	}
-	return Sidecar{}, fmt.Errorf("%s: %s cannot start sidecar containers: give its pod, as pod/NAME", arg, q.Engine)
+	return Sidecar{}, fmt.Errorf("%s: %s cannot start sidecar containers: give its pod, as pod/NAME", of.Target, q.Engine)
 }
 
 func besidePod(ctx context.Context, q container.Query, image string, kernel bool) (Sidecar, error) {
@@ -146,11 +172,15 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	}
 	said, err := runProgram(ctx, "kubectl", words...)
 	switch {
+	case err != nil && strings.Contains(err.Error(), "NotFound") && isTwoParts(q):
+		return Sidecar{}, fmt.Errorf("%w; pod/%s/%s is container %[3]s of pod %[2]s: for pod %[3]s in namespace %[2]s give pod/%[3]s -n %[2]s", err, q.Pod, q.Name)
 	case err != nil && strings.Contains(err.Error(), "NotFound"):
 		return Sidecar{}, err
 	case err != nil:
-		a := sidecarOfPod(q, cmp.Or(q.Namespace, "default"), cmp.Or(q.Name, ContainerPlaceholder), image, -1, kernel)
-		a.Unasked = err
+		a := sidecarOfPod(q, q.Namespace, cmp.Or(q.Name, ContainerPlaceholder), image, -1, kernel)
+		if a.Unasked = err; isTwoParts(q) {
+			a.Note = fmt.Sprintf("pod/%s/%s was read as container %[2]s of pod %[1]s: for pod %[2]s in namespace %[1]s give pod/%[2]s -n %[1]s. ", q.Pod, q.Name) + a.Note
+		}
 		return a, nil
 	}
 	var pod struct {
@@ -200,13 +230,24 @@ func besidePod(ctx context.Context, q container.Query, image string, kernel bool
 	return sidecarOfPod(q, namespace, c.Name, image, user, kernel), nil
 }
 
-// sidecarOfPod says how to start a container beside one of a pod whose processes a user runs, -1 unknown.
+// isTwoParts says whether a pod was given with one more name, which may have been meant as its namespace.
+func isTwoParts(q container.Query) bool { return q.Namespace == "" && q.Name != "" }
+
+// sidecarOfPod says how to start a container beside one of a pod whose processes a user runs, -1 unknown. No namespace is that of kubectl's
+// context.
 func sidecarOfPod(q container.Query, namespace, name, image string, user int, kernel bool) Sidecar {
-	a := Sidecar{Of: sanitizeText(strings.Join([]string{"pod " + namespace, q.Pod, name}, "/")), Profile: Profile(user, kernel)}
+	where := []string{q.Pod, name}
+	if namespace != "" {
+		where = append([]string{namespace}, where...)
+	}
+	a := Sidecar{Of: sanitizeText("pod " + strings.Join(where, "/")), Profile: Profile(user, kernel)}
 	a.Rights, _ = neededRights(user, kernel)
 	a.Rights = slices.Insert(a.Rights, 0, Right{"in the cluster: get pods, patch pods/ephemeralcontainers, create pods/attach", "to start the container and to read its output"})
-	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod, "-n", namespace, "--image=" + image, "--target=" + name,
-		"--profile=general", "--custom=" + ProfileFile, "--arguments-only", "--"}
+	a.Command = []string{"kubectl", "debug", "-i", "--quiet", "pod/" + q.Pod}
+	if namespace != "" {
+		a.Command = append(a.Command, "-n", namespace)
+	}
+	a.Command = append(a.Command, "--image="+image, "--target="+name, "--profile=general", "--custom="+ProfileFile, "--arguments-only", "--")
 	a.Note = "kubectl 1.31 or later is needed for --custom. An ephemeral container stays listed in the pod, ended, until the pod goes; nothing else of it stays."
 	if name == ContainerPlaceholder {
 		a.Note = name + " stands for the container in the pod. " + a.Note

@@ -29,6 +29,7 @@ func (l *layout) addFlames() {
 	if !l.hasFlame("cpu") {
 		l.addProfileFlame("on-cpu", "CPU time, by the kernel", evidence.SampleOnCPU, false)
 	}
+	l.addProfileFlame("stacks", "samples by stack", evidence.SampleStacks, false)
 	l.addProfileFlame("off-cpu", "waiting, by the kernel", evidence.SampleOffCPU, false)
 	l.addProfileFlame("heap", "heap in use", evidence.SampleLive, true)
 	if len(l.b.Covered(l.subject, evidence.CoverAllocation)) > 0 {

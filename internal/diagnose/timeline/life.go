@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -195,11 +196,10 @@ func findRequest(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*l
 		return nil, 0, fmt.Errorf("%w: there are no requests in the evidence", ErrNoRequest)
 	}
 	delete(routes, "")
-	names := make([]string, 0, len(routes))
-	for route := range routes {
-		names = append(names, route)
+	names := slices.Sorted(maps.Keys(routes))
+	if route := withMethod(which, names); route != "" {
+		return findRequest(b, ledgers, route)
 	}
-	slices.Sort(names)
 	if meant := suggest.Nearest(which, names); meant != "" {
 		return nil, 0, fmt.Errorf("%w: %q: did you mean the route %q?", ErrNoRequest, which, meant)
 	}
@@ -207,4 +207,18 @@ func findRequest(b *evidence.Bundle, ledgers []*ledger.Ledger, which string) (*l
 		names = append(names[:most], fmt.Sprintf("and %d more", len(names)-most))
 	}
 	return nil, 0, fmt.Errorf("%w: %q is no id, no FILE:LINE and no route of the evidence; routes: %s", ErrNoRequest, which, strings.Join(names, ", "))
+}
+
+// withMethod returns the only route of a path, "GET /play" for "/play"; "" if there is none or are several.
+func withMethod(path string, routes []string) (found string) {
+	for _, route := range routes {
+		if _, of, ok := strings.Cut(route, " "); !ok || of != path {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = route
+	}
+	return found
 }

@@ -164,8 +164,16 @@ func partsOf(c *ledger.Charges) (most string, all []Part) {
 }
 
 // holderText describes what held what a state waited for: a lock, the processors, or the lane
-// whose state this is.
+// whose state this is; of a lock also where its holder was.
 func (l *layout) holderText(s *evidence.Segment) string {
+	text := l.holderState(s)
+	if where := l.frames.describeStack(l.b, s.HolderStack); text != "" && where != "" && s.HolderKind != evidence.KindUnknown && s.HolderStack != s.Stack {
+		text += ", in " + where
+	}
+	return text
+}
+
+func (l *layout) holderState(s *evidence.Segment) string {
 	switch {
 	case s.Holder != 0 && s.HolderKind != evidence.KindUnknown:
 		return fmt.Sprintf("%s %d: %s", l.laneNoun(), s.Holder, s.HolderKind)

@@ -121,6 +121,19 @@ func (s *stacks) addStack(x folded, line int64) {
 	}
 }
 
+// sampleOf returns a stack as a sample. The kernel's functions keep their mark, by which a flame graph knows them.
+func sampleOf(b *evidence.Builder, subject evidence.SubjectID, x folded, line int64) evidence.Sample {
+	frames := make([]evidence.Frame, 0, len(x.frames))
+	for i := len(x.frames) - 1; i >= 0; i-- {
+		name, kernel := withoutMark(x.frames[i])
+		if kernel {
+			name = x.frames[i]
+		}
+		frames = append(frames, evidence.Frame{Func: b.Name(clipText(name))})
+	}
+	return evidence.Sample{Subject: subject, Stack: b.Stack(frames), Type: b.Name(evidence.SampleStacks), Unit: b.Name("count"), Value: int64(x.count), Origin: b.Origin(line)}
+}
+
 // withoutMark returns a function without the mark behind it, and whether that is the kernel's.
 func withoutMark(f string) (name string, kernel bool) {
 	for _, mark := range []string{"_[k]", "_[j]", "_[i]"} {

@@ -33,7 +33,7 @@ import (
 // Format reads such a listing.
 var Format = format.Format{
 	Name:  "perf-report",
-	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6), and folded stacks, of which flame graphs are drawn",
+	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6), and folded stacks, of which the page of a report draws the flame graph",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -162,12 +162,14 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var rows []row
 	var whole stacks
 	dropped := int64(0)
+	subject := b.Subject(evidence.Subject{Kind: evidence.Host})
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
 		if x, ok := parseFolded(l.Text); ok && len(rows) == 0 {
 			whole.addStack(x, l.Number)
+			b.Sample(sampleOf(b, subject, x, l.Number))
 			return true
 		}
 		if len(l.Text) > mostLine {
@@ -191,7 +193,6 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
-	subject := b.Subject(evidence.Subject{Kind: evidence.Host})
 	if len(rows) == 0 {
 		addTable(b, whole.emitStacks(b, subject))
 		return nil

@@ -92,8 +92,12 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 			m.Gate = slices.Contains(opt.FailOn, m.Name) || slices.Contains(opt.FailOn, "all")
 		}
 		if r, ok := compareMetric(m, before, after, opt); ok {
+			r.Moved = movedTo(&r)
+			if doubt != "" && r.Moved != nil {
+				r.Result, r.Why = Unclear, doubt
+			}
 			if doubt != "" {
-				r.Result, r.Why, r.Allowed = Unclear, doubt, nil
+				r.Allowed = nil
 			}
 			c.Metrics = append(c.Metrics, r)
 		}
@@ -101,7 +105,43 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	if len(c.Metrics) == 0 {
 		c.Warnings = append(c.Warnings, "no metric is known for both sides: give runs of the same kind")
 	}
+	c.warnMissingQuantile(before, after)
 	return c, nil
+}
+
+// warnMissingQuantile says that p99, which most people look at, is not compared because runs have too few requests for it.
+func (c *Comparison) warnMissingQuantile(before, after []Run) {
+	const metric = "p99_ms"
+	if _, known := c.Of(metric); known || len(c.Metrics) == 0 {
+		return
+	}
+	fewest := int64(0)
+	for _, runs := range [][]Run{before, after} {
+		for i := range runs {
+			if n := runs[i].Load.Sent; n > 0 && (fewest == 0 || n < fewest) {
+				fewest = n
+			}
+		}
+	}
+	for _, q := range quantiles {
+		if q.metric == metric && fewest > 0 && fewest < int64(q.least) {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("p99 is not compared: a run has %d requests, and it is known from %d on: record for longer, or at a higher rate", fewest, q.least))
+		}
+	}
+}
+
+// movedTo says what a figure did, by its result; nil: neither a change nor its absence is shown.
+func movedTo(r *Result) *string {
+	to := MovedDown
+	switch {
+	case r.Result == Unclear:
+		return nil
+	case r.Result == Same:
+		to = MovedNowhere
+	case *r.After > *r.Before:
+		to = MovedUp
+	}
+	return &to
 }
 
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)

@@ -3,6 +3,7 @@ package compare
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,5 +167,25 @@ func TestMetricsAreWellFormed(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 		seen[m.Name] = true
+	}
+}
+
+// Where runs have too few requests for a p99, the report says so, and how many it needs.
+func TestTooFewRequestsForAQuantile(t *testing.T) {
+	run := func(sent int64) []Run {
+		load := open(40)
+		load.Sent = sent
+		return []Run{{Load: load, Metrics: map[string]float64{"p50_ms": 10}}}
+	}
+	for sent, want := range map[int64]bool{120: true, 300: false} {
+		c, err := Compare(run(sent), run(sent), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(c.Warnings, func(w string) bool {
+			return strings.HasPrefix(w, "p99 is not compared: a run has 120 requests, and it is known from 200 on")
+		}); got != want {
+			t.Errorf("%d requests: %q", sent, c.Warnings)
+		}
 	}
 }

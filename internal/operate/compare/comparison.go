@@ -14,6 +14,13 @@ const (
 	Unclear   = "unclear" // neither a change nor its absence is shown
 )
 
+// What a figure did, whether or not the load of the runs is known.
+const (
+	MovedDown    = "down"
+	MovedUp      = "up"
+	MovedNowhere = "nowhere"
+)
+
 // Comparison is what a change did.
 type Comparison struct {
 	Schema string `json:"schema"`
@@ -90,6 +97,10 @@ type Result struct {
 	Floor     float64  `json:"floor"`
 	Gate      bool     `json:"gate"`
 
+	// Moved is what the figure did: MovedDown, MovedUp or MovedNowhere; null: not shown. Under an unknown load it is all that can be said, and
+	// Result is unclear.
+	Moved *string `json:"moved"`
+
 	// Allowed is by how much two runs of the same were taken to differ, relative, where there
 	// are too few pairs to decide; null: the pairs decided, or nothing could.
 	Allowed *float64 `json:"allowed"`
@@ -114,6 +125,12 @@ func (c *Comparison) Regressed(names ...string) (out []Result) {
 	}
 	return out
 }
+
+// IsLoadUnknown says that there are figures, but nothing that says under which load they were measured.
+func (c *Comparison) IsLoadUnknown() bool { return c.Comparable == nil && c.Why != "" }
+
+// HasMoved says whether a figure went up or down.
+func (m *Result) HasMoved() bool { return m.Moved != nil && *m.Moved != MovedNowhere }
 
 // Of returns the result of a metric.
 func (c *Comparison) Of(name string) (Result, bool) {

@@ -82,6 +82,35 @@ func TestAnUnknownLoadDecidesNothing(t *testing.T) {
 	}
 }
 
+// Two runs without any request decide nothing about requests, but say which figures changed, and which did not.
+func TestAnUnknownLoadTellsWhatChanged(t *testing.T) {
+	run := func(share, pause, cores float64) []Run {
+		r := Run{Metrics: map[string]float64{"gc_cpu_share": share, "longest_pause_ms": pause, "cpu_cores": cores, "rss_mib": 100}}
+		for k := range Quarters {
+			f := 1 + .02*float64(k%2)
+			r.Parts = append(r.Parts, map[string]float64{"gc_cpu_share": share * f, "longest_pause_ms": pause * (1 + .5*float64(k%2)), "cpu_cores": cores * f, "rss_mib": 100})
+		}
+		return []Run{r}
+	}
+	c, err := Compare(run(.54, 20, .5), run(.06, 18, 1.5), Options{FailOn: []string{"all"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.IsLoadUnknown() || c.Refused() || len(c.Regressed()) > 0 {
+		t.Errorf("%v %q %+v", c.Comparable, c.Why, c.Regressed())
+	}
+	for name, want := range map[string]string{"gc_cpu_share": MovedDown, "cpu_cores": MovedUp, "rss_mib": MovedNowhere, "longest_pause_ms": ""} {
+		m, _ := c.Of(name)
+		got := ""
+		if m.Moved != nil {
+			got = *m.Moved
+		}
+		if got != want || m.Result != Unclear || m.Why == "" || m.Allowed != nil {
+			t.Errorf("%s: moved %q, want %q; %s (%s)", name, got, want, m.Result, m.Why)
+		}
+	}
+}
+
 func TestRunsAtTheSameTime(t *testing.T) {
 	before, after := series("p99_ms", 1), series("p99_ms", 1)
 	c, err := Compare(before, after, Options{})

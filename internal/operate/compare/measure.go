@@ -79,6 +79,7 @@ func Measure(read *evidence.Bundle, name string, opt MeasureOptions) []Run {
 	if ok {
 		m.measureCollector(s, top)
 		m.measureSystem(s)
+		m.addSettings(s)
 	}
 	for _, w := range b.Warnings {
 		m.run.Warnings = append(m.run.Warnings, w.Text)

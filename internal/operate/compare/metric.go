@@ -53,6 +53,8 @@ var Metrics = []Metric{
 	{Name: "user_cores", Title: "process CPU, user", Unit: "cores", Better: Lower, MinEffect: .05, Floor: .005},
 	{Name: "system_cores", Title: "process CPU, system", Unit: "cores", Better: Lower, MinEffect: .05, Floor: .005},
 	{Name: "run_queue_ms_per_s", Title: "waited for a CPU", Unit: "ms/s", Better: Lower, MinEffect: .2, Floor: 5}, // mostly decided by other programs on the host
+	{Name: "throttled_share", Title: "throttled by its quota", Unit: "1", Better: Lower, MinEffect: .2, Floor: .01},
+	{Name: "pool_waiters", Title: "waiting for a pool", Unit: "requests", Better: Lower, MinEffect: .2, Floor: .1},
 	{Name: "alloc_mib_per_s", Title: "allocation", Unit: "MiB/s", Better: Lower, MinEffect: .05, Floor: .5},
 	{Name: "promoted_mib_per_s", Title: "promotion", Unit: "MiB/s", Better: Lower, MinEffect: .1, Floor: .5}, // depends on what is live at the moment
 	{Name: "live_heap_mib", Title: "live heap", Unit: "MiB", Better: Lower, MinEffect: .05, Floor: 1},

@@ -1,6 +1,10 @@
 package compare
 
 import (
+	"fmt"
+	"math"
+	"slices"
+
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
@@ -109,6 +113,8 @@ func (m *measurement) measureSystem(s evidence.SubjectID) {
 		m.setMetric("user_cores", max(0, p.CPU.Number-p.System.Number))
 	}
 	set("run_queue_ms_per_s", p.RunDelay, 1e-3)
+	m.setMetric("throttled_share", metrics.QuotaOf(m.b, s, -1, w).Share())
+	m.setMetric("pool_waiters", poolWaiters(m.b, s, w))
 	set("rss_mib", p.RSS, 1<<20)
 	set("minor_faults_per_s", p.MinorFaults, 1)
 	set("major_faults_per_s", p.MajorFaults, 1)
@@ -118,5 +124,39 @@ func (m *measurement) measureSystem(s evidence.SubjectID) {
 	if h.Others.Known() && h.CPUs > 0 {
 		others := min(1, h.Others.Number/h.CPUs)
 		m.run.Load.Others = &others
+	}
+}
+
+// poolWaiters returns how many wait for a connection of any pool of a process on average; NaN: no gauge tells.
+func poolWaiters(b *evidence.Bundle, s evidence.SubjectID, w metrics.Window) float64 {
+	all, known := 0., false
+	for _, p := range metrics.ConnectionPools(b, s, w) {
+		if !math.IsNaN(p.Waiting) {
+			all, known = all+p.Waiting, true
+		}
+	}
+	if !known {
+		return math.NaN()
+	}
+	return all
+}
+
+// settings are the facts of a process that are set from outside and stay while it runs.
+var settings = []string{evidence.FactCommand, evidence.FactGoModule, evidence.FactContainerImage, evidence.FactContainerCPU, evidence.FactContainerLimit,
+	evidence.FactGOGC, evidence.FactGOMEMLIMIT, evidence.FactGODEBUG, evidence.FactGOMAXPROCS,
+	evidence.FactCollector, evidence.FactInitialHeapSize, evidence.FactMaxHeapSize, evidence.FactMaxNewSize, evidence.FactNewSize, evidence.FactUseTHP,
+	evidence.FactForcedPoolMinimum, evidence.FactForcedPoolMaximum}
+
+// addSettings notes under which settings and version a process ran.
+func (m *measurement) addSettings(s evidence.SubjectID) {
+	m.run.Settings = make(map[string]string)
+	if v := m.b.Subjects[s].Version; v != "" {
+		m.run.Settings["version"] = v
+	}
+	for i := range m.b.Facts {
+		f := &m.b.Facts[i]
+		if _, known := m.run.Settings[f.Key]; !known && f.Subject == s && slices.Contains(settings, f.Key) {
+			m.run.Settings[f.Key] = fmt.Sprint(f.Number, " ", f.Value)
+		}
 	}
 }

@@ -55,7 +55,7 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 	case len(files) == 0:
 		return nil, fmt.Errorf("%s: this directory has no files", name)
 	case !each:
-		return addSkippedWarning(measureFiles(name, files, read, opt), name, others), nil
+		return addSkippedWarning(measureFiles(name, files, read, opt), others), nil
 	}
 	var runs []Run
 	for _, f := range files {
@@ -65,7 +65,7 @@ func Read(name string, read Reader, opt MeasureOptions) ([]Run, error) {
 		}
 		runs = append(runs, more...)
 	}
-	return addSkippedWarning(runs, name, others), nil
+	return addSkippedWarning(runs, others), nil
 }
 
 // evidenceIn says whether Read can read a file.
@@ -76,8 +76,8 @@ func evidenceIn(path string) bool {
 // mostLeftOut is how many unreadable files a warning names.
 const mostLeftOut = 3
 
-// addSkippedWarning adds to the first run a warning about the files of a directory that have no known format.
-func addSkippedWarning(runs []Run, dir string, others []string) []Run {
+// addSkippedWarning adds to the first run a warning, headed by the run's name, about the files of its directory that have no known format.
+func addSkippedWarning(runs []Run, others []string) []Run {
 	if len(runs) == 0 || len(others) == 0 {
 		return runs
 	}
@@ -85,7 +85,7 @@ func addSkippedWarning(runs []Run, dir string, others []string) []Run {
 	if more := len(others) - mostLeftOut; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	runs[0].Warnings = append(runs[0].Warnings, fmt.Sprintf("%s: skipped: unknown format: %s", dir, names))
+	runs[0].Warnings = append(runs[0].Warnings, "skipped: unknown format: "+names)
 	return runs
 }
 

@@ -21,6 +21,9 @@ type Run struct {
 	// much the figures move without a change.
 	Parts []map[string]float64
 
+	// Settings are the settings and versions under which the process ran, as far as recorded, by name.
+	Settings map[string]string
+
 	Warnings []string // shown beside the figures: lines not understood, a generator that lagged
 }
 
@@ -64,4 +67,14 @@ func (l *Load) servedShare() (float64, bool) {
 
 func (l *Load) isKnown() bool {
 	return l.Mode != "" || l.Offered > 0 || l.Rate > 0 || l.Connections > 0
+}
+
+// HasOtherSettings says whether a setting or version that is known of both runs differs, so that a change lies between them.
+func (r *Run) HasOtherSettings(o *Run) bool {
+	for name, v := range r.Settings {
+		if w, known := o.Settings[name]; known && v != w {
+			return true
+		}
+	}
+	return false
 }

@@ -238,15 +238,19 @@ func studentCriticalValue(level float64, freedom int) float64 {
 	return z * (1 + (z2+1)/(4*v) + ((5*z2+16)*z2+3)/(96*v*v) + (((3*z2+19)*z2+17)*z2-15)/(384*v*v*v))
 }
 
-// Allowed returns the largest difference between runs that was allowed for where single runs decided; false if
+// Allowed returns the least and the largest difference between runs that was allowed for where single runs decided; false if
 // only pairs decided.
-func (c *Comparison) Allowed() (most float64, single bool) {
+func (c *Comparison) Allowed() (least, most float64, single bool) {
 	for _, m := range c.Metrics {
-		if m.Allowed != nil && (m.Result == Improved || m.Result == Regressed) {
-			most, single = max(most, *m.Allowed), true
+		if m.Allowed == nil || m.Result != Improved && m.Result != Regressed {
+			continue
 		}
+		if !single {
+			least = *m.Allowed
+		}
+		least, most, single = min(least, *m.Allowed), max(most, *m.Allowed), true
 	}
-	return most, single
+	return least, most, single
 }
 
 // Alike says whether two runs have the same load, as far as it is known.

@@ -101,6 +101,14 @@ func TestEarlierRuns(t *testing.T) {
 	}
 }
 
+// A change of a setting lies between two runs that are known to have had different ones; what only one tells says nothing.
+func TestOtherSettings(t *testing.T) {
+	was, is, untold := Run{Settings: map[string]string{"GOGC": "20 "}}, Run{Settings: map[string]string{"GOGC": "100 ", "version": "go1.26"}}, Run{}
+	if !was.HasOtherSettings(&is) || was.HasOtherSettings(&was) || was.HasOtherSettings(&untold) || untold.HasOtherSettings(&is) {
+		t.Error("settings are compared wrongly")
+	}
+}
+
 // One run decides nothing if its uncertainty or its load is unknown.
 func TestOneRunThatSaysNothing(t *testing.T) {
 	bare := func(v float64) []Run { return []Run{{Load: open(500), Metrics: map[string]float64{"p99_ms": v}}} }

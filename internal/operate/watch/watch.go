@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -151,7 +152,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		w.ring = nil
 	}
 	w.removeLeftovers()
-	w.log.writeLine(Line{Event: EventStarted, Text: fmt.Sprintf("watching with %d rules", len(w.opt.Rules))})
+	w.log.writeLine(Line{Event: EventStarted, Text: "watching with " + units.Plural(len(w.opt.Rules), "rule")})
 	w.beginHost(ctx, &all)
 	w.startHooks(ctx, &all)
 	w.startPushers(ctx, &all)

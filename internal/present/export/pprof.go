@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "allocations", "on-cpu", "off-cpu"}
+var pprofParts = []string{"cpu", "slow", "heap", "mutex", "block", "goroutine", "threads", "threads-running", "threads-waiting", "allocations", "on-cpu", "off-cpu"}
 
 // preparePprof returns the writer of a profile as go tool pprof reads it
 // (https://github.com/google/pprof/blob/main/proto/profile.proto), gzipped. Profiles of one kind
@@ -24,8 +24,8 @@ func preparePprof(s *Source, part string) (Writer, error) {
 	switch part {
 	case "slow":
 		build = s.slowProfile
-	case "threads":
-		build = s.threadProfile
+	case "threads", "threads-running", "threads-waiting":
+		build = func() (*profile.Profile, error) { return s.threadProfile(part) }
 	case "allocations":
 		build = s.allocationProfile
 	}
@@ -121,8 +121,29 @@ func (s *Source) recordedProfile(part string) (*profile.Profile, error) {
 }
 
 // columnOf says whether a column belongs to a part: a goroutine dump also has a column "waiting",
-// which is left out.
-func columnOf(part, typ string) bool { return part != "goroutine" || typ != "waiting" }
+// which is left out, and one file may hold both where threads ran and where they waited.
+func columnOf(part, typ string) bool {
+	switch part {
+	case "goroutine":
+		return typ != "waiting"
+	case "on-cpu", "off-cpu":
+		return typ == part
+	}
+	return true
+}
+
+// PartsWith returns the parts of a form, other than one, of which there is something to export.
+func (f *Form) PartsWith(s *Source, except string) (all []string) {
+	for _, part := range f.Parts {
+		if part == except {
+			continue
+		}
+		if _, err := f.Prepare(s, part); err == nil {
+			all = append(all, part)
+		}
+	}
+	return all
+}
 
 // profilesOf returns the profiles that a part is made of.
 func (s *Source) profilesOf(part string) (out []taken) {

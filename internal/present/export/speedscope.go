@@ -26,21 +26,23 @@ const maxShown = 100
 // stack, and the slowest requests one by one, each with its states in order and their stacks.
 // Profiles are written as they are made; the frames, which they share, come last.
 func prepareSpeedscope(s *Source, _ string) (Writer, error) {
-	cpu := s.profilesOf("cpu")
+	cpu, ran, waited := s.profilesOf("cpu"), s.profilesOf("on-cpu"), s.profilesOf("off-cpu")
 	traced := s.tracedLedgers()
 	slowest := slowestOf(s, traced)
 	if known := len(slowest); known > maxShown {
 		slowest = slowest[:maxShown]
 		s.addOmitted(fmt.Sprintf("omitted the timelines of %d requests: only the %d slowest are written", known-maxShown, maxShown))
 	}
-	if len(slowest) == 0 && !s.hasSamples(cpu) && s.Bundle.Names.Lookup(evidence.SampleThread) == 0 && len(s.allocationSubjects()) == 0 {
+	if len(slowest) == 0 && !s.hasSamples(cpu) && !s.hasSamples(ran) && !s.hasSamples(waited) && s.Bundle.Names.Lookup(evidence.SampleThread) == 0 && len(s.allocationSubjects()) == 0 {
 		return nil, &Missing{"no CPU profile, no requests with known states, no thread stacks and no allocations", "unstall record TARGET records them"}
 	}
 	return func(w io.Writer) error {
 		f := &scope{s: s, w: bufio.NewWriterSize(w, 1<<16), frames: make(map[function]int)}
-		f.several = len(s.processTitles(cpu, traced)) > 1
-		f.writeHeader(strings.Join(s.processTitles(cpu, traced), ", "))
-		f.writeCPU(cpu)
+		f.several = len(s.processTitles(slices.Concat(cpu, ran, waited), traced)) > 1
+		f.writeHeader(strings.Join(s.processTitles(slices.Concat(cpu, ran, waited), traced), ", "))
+		f.writeProfiles("CPU", "", cpu)
+		f.writeProfiles("CPU, by the kernel", evidence.SampleOnCPU, ran)
+		f.writeProfiles("waiting, by the kernel", evidence.SampleOffCPU, waited)
 		f.writeThreads()
 		f.writeAllocations()
 		for _, l := range traced {
@@ -208,8 +210,8 @@ func (f *scope) writeSampled(name, unit string, each func(yield func(stack []int
 	f.w.WriteString("]}")
 }
 
-// writeCPU writes the CPU profile of each process.
-func (f *scope) writeCPU(all []taken) {
+// writeProfiles writes the profile of each process, of samples of a type or of all ("") that count time.
+func (f *scope) writeProfiles(title, typ string, all []taken) {
 	x := &f.s.Bundle.Samples
 	var done []evidence.SubjectID
 	for _, t := range all {
@@ -217,10 +219,10 @@ func (f *scope) writeCPU(all []taken) {
 			continue
 		}
 		done = append(done, t.subject)
-		f.writeSampled("CPU, "+f.s.subjectTitle(t.subject), "nanoseconds", func(yield func([]int, int64)) {
+		f.writeSampled(title+", "+f.s.subjectTitle(t.subject), "nanoseconds", func(yield func([]int, int64)) {
 			for i := range x.Len() {
 				a, ok := x.Origin[i].Artifact()
-				if ok && x.Subject[i] == t.subject && slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) && f.s.Bundle.Names.Text(x.Unit[i]) == "nanoseconds" {
+				if ok && x.Subject[i] == t.subject && slices.ContainsFunc(all, func(t taken) bool { return t.artifact == a }) && f.s.Bundle.Names.Text(x.Unit[i]) == "nanoseconds" && (typ == "" || f.s.Bundle.Names.Text(x.Type[i]) == typ) {
 					f.stack = f.framesOf(f.stack[:0], x.Stack[i])
 					yield(f.stack, x.Value[i])
 				}

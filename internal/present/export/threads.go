@@ -87,9 +87,15 @@ func (s *Source) javaThread(out *bufio.Writer, l *threads.Sample) {
 	out.WriteByte('\n')
 }
 
-// threadProfile returns a profile of how often threads were seen where, over all samples; what
-// each did is the label class.
-func (s *Source) threadProfile() (*profile.Profile, error) {
+// missingThreadStates are the errors where no thread did what a part is of.
+var missingThreadStates = map[string]*Missing{
+	"threads-running": {"no thread that ran when its stack was taken", "--what threads has all"},
+	"threads-waiting": {"no thread that waited with work to do", "--what threads has all"},
+}
+
+// threadProfile returns a profile of how often threads were seen where, over all samples or those of a part: threads that ran, or that
+// waited with work to do, as the flames of a report have them. What each did is the label class.
+func (s *Source) threadProfile(part string) (*profile.Profile, error) {
 	t := threads.Of(s.Bundle, platform.Stacks())
 	subjects := t.Subjects()
 	if len(subjects) == 0 {
@@ -104,8 +110,14 @@ func (s *Source) threadProfile() (*profile.Profile, error) {
 				seen = append(seen, a)
 				p.addSpan(s.threadSamplingSpan(id, a))
 			}
+			if part == "threads-running" && l.View.State != evidence.Running || part == "threads-waiting" && !l.View.Waiting() {
+				continue
+			}
 			p.addSample(sampleKey{subject: id, stack: l.Stack, class: s.Bundle.Names.ID(l.View.Doing())}, column, int64(l.Count))
 		}
+	}
+	if missing := missingThreadStates[part]; missing != nil && len(p.samples) == 0 {
+		return nil, missing
 	}
 	return p.buildProfile()
 }

@@ -74,12 +74,15 @@ func (p Compared) addTo(doc *document) error {
 	}
 	if c.Comparable == nil && c.Why != "" {
 		v.Loads = c.Why
+		if more := sentence.ForVerdict(c); more != "" {
+			v.Loads += ". " + more
+		}
 	}
 	for _, x := range sentence.Doubts(c) {
 		v.Doubts = append(v.Doubts, x.String())
 	}
 	for i := range c.Metrics {
-		v.Metrics = append(v.Metrics, newMetricView(&c.Metrics[i]))
+		v.Metrics = append(v.Metrics, newMetricView(c, &c.Metrics[i]))
 	}
 	for _, s := range []struct {
 		name string
@@ -120,8 +123,8 @@ func hasImprovement(c *compare.Comparison) bool {
 	return false
 }
 
-func newMetricView(m *compare.Result) metricView {
-	v := metricView{Title: m.Title, Both: sentence.Both(m), Change: sentence.Changed(m), Result: m.Result,
+func newMetricView(c *compare.Comparison, m *compare.Result) metricView {
+	v := metricView{Title: m.Title, Both: sentence.Both(m), Change: sentence.Changed(m), Result: sentence.ResultWord(c, m),
 		Class: map[string]string{compare.Improved: "good", compare.Regressed: "bad"}[m.Result]}
 	if m.Change == nil || math.IsNaN(*m.Change) {
 		return v

@@ -12,8 +12,8 @@ import (
 func Compare(w io.Writer, c *compare.Comparison) error {
 	p := new(page)
 	p.writeLinef("## %s", escapeText(sentence.Compared(c)))
-	if busier := sentence.HostChange(c); busier != "" {
-		p.writeLinef("\n%s", escapeText(busier))
+	for _, remark := range sentence.Remarks(c) {
+		p.writeLinef("\n%s", escapeText(remark))
 	}
 	switch {
 	case len(c.Causes) > 0:
@@ -29,7 +29,7 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 		p.writeLinef("\n| metric | medians | change, pair by pair | result |\n|---|---:|---:|---|")
 		for i := range c.Metrics {
 			m := &c.Metrics[i]
-			result := m.Result
+			result := sentence.ResultWord(c, m)
 			if m.Result == compare.Improved || m.Result == compare.Regressed {
 				result = "**" + result + "**"
 			}

@@ -80,6 +80,7 @@ func TestTitleAndCost(t *testing.T) {
 func TestIsCommand(t *testing.T) {
 	for do, want := range map[string]bool{
 		"sudo unstall 4711": true, "echo +cpu | sudo tee /sys/fs/cgroup/cgroup.subtree_control": true, `unstall predict FILE --set "await service-time=500ms in all"`: true,
+		`for i in $(seq 40); do echo "-- $(date +%s%N) --"; sleep .25; done >host.txt 2>/dev/null`: true, "for a longer time": false,
 		`add import _ "net/http/pprof" to the program`: false, "record without --passive": false, "a newer kernel": false, "Linux 5.16 or later": false, "": false,
 	} {
 		if IsCommand(do) != want {

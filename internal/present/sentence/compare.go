@@ -20,14 +20,14 @@ func Compared(c *compare.Comparison) string {
 	if !ok {
 		return "Nothing to compare: no metric is known for both sides."
 	}
+	if c.IsLoadUnknown() {
+		return comparedWithoutLoad(c)
+	}
 	count := make(map[string]int)
 	for _, m := range c.Metrics {
 		count[m.Result]++
 	}
-	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + Both(&lead)
-	if change := Changed(&lead); change != "" {
-		s += ", " + change
-	}
+	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + changeOf(&lead)
 	if lead.Result == compare.Unclear && lead.Why != "" {
 		s += " (" + lead.Why + ")"
 	}
@@ -38,6 +38,9 @@ func Compared(c *compare.Comparison) string {
 	default:
 		s += fmt.Sprintf("; %s, so a difference between runs of up to %s was allowed for", formatRunCount(c.Pairs), units.Percent(*lead.Allowed))
 	}
+	if p99, ok := c.Of("p99_ms"); ok && p99.Result == compare.Unclear && lead.Name != p99.Name {
+		s += "; p99 " + changeOf(&p99) + ", is not decided"
+	}
 	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(count[compare.Improved]), formatCountOrNone(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
@@ -45,9 +48,105 @@ func Compared(c *compare.Comparison) string {
 	return s + "."
 }
 
+// IsWorse says whether the answer is that a metric got worse, which not every metric's regression makes a failure.
+func IsWorse(c *compare.Comparison) bool {
+	lead, ok := leadingMetric(c)
+	return ok && !c.Refused() && lead.Result == compare.Regressed
+}
+
+// comparedWithoutLoad returns the answer of a comparison of runs whose load is unknown, as of captures without any request: what changed, by
+// how much, and what none of it decides.
+func comparedWithoutLoad(c *compare.Comparison) string {
+	count := make(map[string]int)
+	var lead *compare.Result
+	for i := range c.Metrics {
+		m := &c.Metrics[i]
+		switch {
+		case m.Moved == nil:
+			count[""]++
+		default:
+			count[*m.Moved]++
+		}
+		if m.HasMoved() && (lead == nil || ratioFirst(m) && !ratioFirst(lead)) {
+			lead = m
+		}
+	}
+	changed := count[compare.MovedUp] + count[compare.MovedDown]
+	var s string
+	switch {
+	case lead != nil:
+		s = "Changed: " + lead.Title + " " + changeOf(lead)
+	case count[""] == 0:
+		s = "No change in what was recorded"
+	default:
+		s = "Not decided: no figure changed by more than two runs may differ"
+	}
+	s += fmt.Sprintf(". Of %s %s changed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(changed))
+	if n := count[""]; n > 0 {
+		s += fmt.Sprintf(", %d unclear", n)
+	}
+	return s + ". The load of the runs is unknown: nothing says whether requests are faster, or whether both runs had as much to do."
+}
+
+// ratioFirst says whether a metric depends little on how much a service has to do, so that it heads a report on runs of unknown load.
+func ratioFirst(m *compare.Result) bool {
+	switch m.Name {
+	case "gc_cpu_share", "gc_pause_cpu_share", "longest_pause_ms", "throttled_share", "pool_waiters":
+		return true
+	}
+	return false
+}
+
+// ForVerdict says what decides a comparison of runs whose load is unknown; "" for any other.
+func ForVerdict(c *compare.Comparison) string {
+	if !c.IsLoadUnknown() || len(c.Metrics) == 0 {
+		return ""
+	}
+	return "For a verdict: record both sides under the same --load URL, or put each capture and the access log of its time into a folder and compare the two folders."
+}
+
+// changeOf returns both figures of a metric and its change. Of several pairs, the change is the median of theirs and not that of the medians.
+func changeOf(m *compare.Result) string {
+	change := Changed(m)
+	switch {
+	case change == "":
+		return Both(m)
+	case m.Pairs > 1 && m.Change != nil && !isChangeOfMedians(m):
+		return Both(m) + " (medians), pair by pair " + change
+	}
+	return Both(m) + ", " + change
+}
+
+// isChangeOfMedians says whether the change over the pairs is about that of the medians, so that a reader who divides them finds it.
+func isChangeOfMedians(m *compare.Result) bool {
+	const near = .03
+	return *m.Before > 0 && math.Abs(*m.After / *m.Before - 1 - *m.Change) <= near*max(1, *m.After / *m.Before)
+}
+
+// ResultWord returns the word that a table has for a metric: its result, or of runs whose load is unknown what the figure did.
+func ResultWord(c *compare.Comparison, m *compare.Result) string {
+	switch {
+	case !c.IsLoadUnknown() || m.Moved == nil:
+		return m.Result
+	case m.HasMoved():
+		return "changed"
+	}
+	return compare.Same
+}
+
 // mostAllowed is the largest difference between runs that is written as a figure where nothing was decided; beyond it runs are too
 // noisy, which the reason says.
 const mostAllowed = 1
+
+// Remarks returns what a comparison says after its answer, a sentence each: what the host did, and what would decide it.
+func Remarks(c *compare.Comparison) (all []string) {
+	for _, text := range []string{HostChange(c), ForVerdict(c)} {
+		if text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
 
 // HostChange says that the host was busier in one of the runs, which alone can explain a difference, or that it was busy in either
 // and nothing was decided; "" if neither, or if the runs do not compare.
@@ -136,7 +235,7 @@ func formatCountOrNone(n int) string {
 
 // leadingMetric returns the metric that heads a report: the first regression that fails the
 // comparison, else the p99 if it is decided, else the first improvement of a metric that may fail
-// one, else the p99, else the first that is decided, else the first there is.
+// one, else another metric of requests that is decided, else the p99, else the first that is decided, else the first there is.
 func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 	if len(c.Metrics) == 0 {
 		return compare.Result{}, false
@@ -159,6 +258,9 @@ func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 		}
 	}
 	if ok {
+		if m := decidedLatency(c); m != nil {
+			return *m, true
+		}
 		return p99, true
 	}
 	for _, m := range c.Metrics {
@@ -167,6 +269,21 @@ func leadingMetric(c *compare.Comparison) (compare.Result, bool) {
 		}
 	}
 	return c.Metrics[0], true
+}
+
+// decidedLatency returns a metric of requests that is decided where the p99 is not; nil if there is none, or if such metrics went both ways.
+func decidedLatency(c *compare.Comparison) (lead *compare.Result) {
+	for _, name := range []string{"p90_ms", "mean_ms", "p999_ms", "slow_share"} {
+		m, ok := c.Of(name)
+		switch {
+		case !ok || m.Result != compare.Improved && m.Result != compare.Regressed:
+		case lead == nil:
+			lead = &m
+		case lead.Result != m.Result:
+			return nil
+		}
+	}
+	return lead
 }
 
 // Both returns the figures of both sides: "6.4 → 3.5 ms".
@@ -280,7 +397,7 @@ func (d Doubt) String() string { return d.Why + ": " + strings.Join(d.Metrics, "
 // Doubts groups the unclear metrics by what makes them so.
 func Doubts(c *compare.Comparison) (out []Doubt) {
 	for _, m := range c.Metrics {
-		if m.Result != compare.Unclear || m.Why == "" {
+		if m.Result != compare.Unclear || m.Why == "" || c.IsLoadUnknown() && m.Moved != nil {
 			continue
 		}
 		found := false
@@ -305,8 +422,14 @@ func Doubts(c *compare.Comparison) (out []Doubt) {
 func Pairs(c *compare.Comparison) string {
 	s := units.Plural(c.Pairs, "pair") + " of runs"
 	s += "; " + units.Percent(c.Level) + " intervals"
-	if most, single := c.Allowed(); single {
-		s += fmt.Sprintf(" of what varies within the runs; on top of it a difference between runs of up to %s was allowed for", units.Percent(most))
+	if least, most, single := c.Allowed(); single {
+		s += " of what varies within the runs; on top of it a difference between runs of "
+		if units.Percent(least) != units.Percent(most) {
+			s += units.Percent(least) + " to " + units.Percent(most) + ", by metric,"
+		} else {
+			s += "up to " + units.Percent(most)
+		}
+		s += " was allowed for"
 	}
 	if c.Seed != nil {
 		s += fmt.Sprintf("; random order, --seed %d", *c.Seed)

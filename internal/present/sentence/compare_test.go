@@ -27,3 +27,36 @@ func TestHostChange(t *testing.T) {
 		}
 	}
 }
+
+// Where the p99 alone is not decided, the first line is about what is, and says so of the p99; metrics that went both ways decide nothing.
+func TestTheFirstLineIsDecided(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	metric := func(name, title, result string) compare.Result {
+		return compare.Result{Name: name, Title: title, Unit: "ms", Before: num(20), After: num(5), Change: num(-.75), Result: result, Pairs: 1}
+	}
+	for want, all := range map[string][]compare.Result{
+		"Better: p90 20 → 5 ms, −75 %; p99 20 → 5 ms, −75 %, is not decided.": {metric("p90_ms", "p90", compare.Improved), metric("p99_ms", "p99", compare.Unclear), metric("mean_ms", "mean latency", compare.Improved)},
+		"Worse: mean latency 20 → 5 ms, −75 %; p99 20":                        {metric("p90_ms", "p90", compare.Unclear), metric("p99_ms", "p99", compare.Unclear), metric("mean_ms", "mean latency", compare.Regressed)},
+		"Not decided: p99 ": {metric("p90_ms", "p90", compare.Improved), metric("p99_ms", "p99", compare.Unclear), metric("mean_ms", "mean latency", compare.Regressed)},
+		"Better: p99 20 →":  {metric("p90_ms", "p90", compare.Unclear), metric("p99_ms", "p99", compare.Improved)},
+	} {
+		yes := true
+		if got := Compared(&compare.Comparison{Comparable: &yes, Pairs: 1, Metrics: all}); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A change over the pairs that is not that of the medians beside it says what it is.
+func TestChangeOfPairs(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	yes := true
+	m := compare.Result{Name: "p90_ms", Title: "p90", Unit: "ms", Before: num(3.75), After: num(9.06), Change: num(2.24), Low: num(.33), High: num(16.4), Result: compare.Regressed, Pairs: 6}
+	if got, want := Compared(&compare.Comparison{Comparable: &yes, Pairs: 6, Metrics: []compare.Result{m}}), "Worse: p90 3.75 → 9.06 ms (medians), pair by pair +224 % (+33 to ×17.4)"; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	m.Change = num(1.42)
+	if got, want := Compared(&compare.Comparison{Comparable: &yes, Pairs: 6, Metrics: []compare.Result{m}}), "Worse: p90 3.75 → 9.06 ms, +142 % ("; !strings.HasPrefix(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,10 +1,13 @@
 package sentence
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 )
@@ -162,14 +165,22 @@ func foldRows(all []Row) Row {
 const fold = .1
 
 // Shorter returns a ledger of at most most rows where that is possible: the smallest rows become
-// one, and what could not be told is one row where it has no time.
+// one, and what could not be told is one row where it has no time. Of the smallest those of one mechanism stay together where they are large
+// together, as the waits for several event loops are, so that the rest is never the largest row for no reason.
 func Shorter(rows []Row, total float64, most int) (out []Row) {
 	var small, last []Row
+	folds, lost := make(map[string]bool), make(map[string]float64) // by mechanism: a row of it has no room; the time of its small rows
 	for i, r := range rows {
+		if r.Ms < fold*total {
+			folds[r.Mechanism], lost[r.Mechanism] = folds[r.Mechanism] || i+3 > most, lost[r.Mechanism]+r.Ms
+		}
+	}
+	for i, r := range rows {
+		together := folds[r.Mechanism] && lost[r.Mechanism] >= fold*total
 		switch {
 		case r.Mechanism == "unobserved" || r.Mechanism == "unexplained":
 			last = append(last, r)
-		case r.Mechanism == "other", r.Mechanism != "own" && r.Ms < fold*total && i+3 > most: // they come in order of size
+		case r.Mechanism == "other", r.Mechanism != "own" && r.Ms < fold*total && (i+3 > most || together): // they come in order of size
 			small = append(small, r)
 		default:
 			out = append(out, r)
@@ -177,6 +188,11 @@ func Shorter(rows []Row, total float64, most int) (out []Row) {
 	}
 	if len(last) == 2 && last[0].Ms == 0 && last[1].Ms == 0 {
 		last = []Row{{Mechanism: "unobserved", Title: "unobserved, unexplained"}}
+	}
+	joined, small := joinMechanisms(small, total)
+	if len(joined) > 0 {
+		out = append(out, joined...)
+		sorting.Short(out, func(a, b Row) int { return cmp.Compare(b.Ms, a.Ms) })
 	}
 	switch len(small) {
 	case 0:
@@ -186,6 +202,29 @@ func Shorter(rows []Row, total float64, most int) (out []Row) {
 		out = append(out, foldRows(small))
 	}
 	return append(out, last...)
+}
+
+// joinMechanisms takes from small rows those of one mechanism that are several and large together: one row for each such mechanism.
+func joinMechanisms(small []Row, total float64) (joined, rest []Row) {
+	for i, r := range small {
+		if slices.ContainsFunc(small[:i], func(o Row) bool { return o.Mechanism == r.Mechanism }) {
+			continue
+		}
+		var alike []Row
+		for _, o := range small[i:] {
+			if o.Mechanism == r.Mechanism {
+				alike = append(alike, o)
+			}
+		}
+		all := foldRows(alike)
+		if len(alike) == 1 || r.Mechanism == "other" || all.Ms < fold*total {
+			rest = append(rest, alike...)
+			continue
+		}
+		all.Mechanism, all.Note, all.Title = r.Mechanism, r.Note, r.Title+" and "+units.Count(all.Of-1)+" more"
+		joined = append(joined, all)
+	}
+	return joined, rest
 }
 
 func methodNote(e *diagnose.Entry) string {

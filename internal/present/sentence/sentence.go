@@ -496,8 +496,12 @@ func Unseen(u diagnose.NotSeen) string {
 	return u.What + ": " + u.Why
 }
 
-// IsCommand says whether what would show something is a command, and not a sentence: commands have no articles or prepositions.
+// IsCommand says whether what would show something is a command, and not a sentence: commands have no articles or prepositions, but for
+// a loop of the shell.
 func IsCommand(do string) bool {
+	if strings.HasPrefix(do, "for ") && strings.Contains(do, "; do ") {
+		return true
+	}
 	quoted := false
 	for _, w := range strings.Fields(do) {
 		if !quoted && slices.Contains([]string{"a", "the", "it", "to", "with", "without", "in", "on", "or", "and", "than", "is"}, w) {

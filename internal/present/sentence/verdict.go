@@ -148,12 +148,13 @@ type Open struct {
 	Verdicts []diagnose.Verdict
 }
 
-// NotSeen groups inconclusive verdicts by what they miss. Needs with the same command become one
+// NotSeen groups inconclusive verdicts by what they miss: those with the same reason and needs, and those with the same reason whose needs are
+// all commands. Needs with the same command become one
 // need; where their words differ, only the words they begin with stay.
 func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 	for _, v := range verdicts {
 		i := slices.IndexFunc(groups, func(g Open) bool {
-			return g.Summary == v.Summary && slices.EqualFunc(g.Needs, v.Needs, sameNeed)
+			return g.Summary == v.Summary && (slices.EqualFunc(g.Needs, v.Needs, sameNeed) || v.Summary != "" && areCommands(g.Needs) && areCommands(v.Needs))
 		})
 		if i < 0 {
 			groups = append(groups, Open{Causes: []string{v.Cause}, Summary: v.Summary, Needs: slices.Clone(v.Needs), Verdicts: []diagnose.Verdict{v}})
@@ -164,11 +165,20 @@ func NotSeen(verdicts []diagnose.Verdict) (groups []Open) {
 		if !slices.Contains(g.Causes, v.Cause) {
 			g.Causes = append(g.Causes, v.Cause)
 		}
-		for j, n := range v.Needs {
-			g.Needs[j].What = commonStart(g.Needs[j].What, n.What)
+		for _, n := range v.Needs {
+			if j := slices.IndexFunc(g.Needs, func(o diagnose.Need) bool { return sameNeed(o, n) }); j >= 0 {
+				g.Needs[j].What = commonStart(g.Needs[j].What, n.What)
+			} else {
+				g.Needs = append(g.Needs, n)
+			}
 		}
 	}
 	return groups
+}
+
+// areCommands says whether all needs are commands, which a report lists apart from the causes that have them.
+func areCommands(needs []diagnose.Need) bool {
+	return !slices.ContainsFunc(needs, func(n diagnose.Need) bool { return n.Command == "" })
 }
 
 func sameNeed(a, b diagnose.Need) bool {

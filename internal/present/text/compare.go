@@ -18,8 +18,8 @@ func (o Options) Compare(w io.Writer, c *compare.Comparison) error {
 	for _, l := range p.wrapText(sentence.Compared(c), 0) {
 		p.writeLine(p.applyStyle(verdictStyle(c), l))
 	}
-	if busier := sentence.HostChange(c); busier != "" {
-		for _, l := range p.wrapText(busier, 0) {
+	for _, remark := range sentence.Remarks(c) {
+		for _, l := range p.wrapText(remark, 0) {
 			p.writeLine(l)
 		}
 	}
@@ -107,7 +107,7 @@ func (p *page) writeMetrics(c *compare.Comparison) {
 	}
 	for i, r := range rows {
 		m := &c.Metrics[i]
-		result := p.applyStyle(map[string]style{compare.Improved: calm, compare.Regressed: alarm, compare.Same: dim, compare.Unclear: dim}[m.Result], m.Result)
+		result := p.applyStyle(map[string]style{compare.Improved: calm, compare.Regressed: alarm, compare.Same: dim, compare.Unclear: dim}[m.Result], sentence.ResultWord(c, m))
 		if wide {
 			p.writeLine("  " + padRight(r[0], columns[0]) + "  " + padRight(r[1], columns[1]) + "  " + padRight(r[2], columns[2]) + "  " + result)
 			continue

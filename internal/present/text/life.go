@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 )
@@ -142,20 +143,23 @@ func stateTitle(l *timeline.Life, s *timeline.State) string {
 	return title
 }
 
-// stateNote returns where a state was, and what held the resource it waited for.
+// stateNote returns where a request was in a state, and what held the resource it waited for: two places, so that neither is taken for the
+// other's.
 func stateNote(l *timeline.Life, s *timeline.State) string {
 	var parts []string
+	if s.Where != "" {
+		parts = append(parts, "in "+s.Where)
+	}
 	if holder, processors := strings.CutPrefix(s.Holder, "CPUs: "); processors {
 		if strings.Contains(holder, "%") || !strings.Contains(l.Title(s.Mechanism), holder) { // the title has it
 			parts = append(parts, "CPUs: "+holder)
 		}
+	} else if call := evidence.NetWait.String(); holder == call && s.Kind == call {
+		parts = append(parts, "the call of another request, behind which this one waits")
 	} else if strings.ContainsAny(holder, "0123456789") {
 		parts = append(parts, "held by "+holder)
 	} else if holder != "" { // what it does is known, not which it is
 		parts = append(parts, "its holder: "+holder)
 	}
-	if s.Where != "" {
-		parts = append(parts, "in "+s.Where)
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }

@@ -23,7 +23,7 @@ var schemes = []string{"docker", "podman", "containerd", "cri-o"}
 func Parse(arg string) (q Query, ok bool, err error) {
 	if name, is := strings.CutPrefix(arg, "container:"); is {
 		q.Name = name
-		return q, true, q.checkNames(arg)
+		return q, true, q.CheckNames(arg)
 	}
 	if rest, is := strings.CutPrefix(arg, "pod/"); is {
 		switch parts := strings.Split(rest, "/"); len(parts) {
@@ -36,20 +36,21 @@ func Parse(arg string) (q Query, ok bool, err error) {
 		default:
 			return q, true, fmt.Errorf("%s: give pod/NAME, pod/NAME/CONTAINER or pod/NAMESPACE/NAME/CONTAINER", arg)
 		}
-		return q, true, q.checkNames(arg)
+		return q, true, q.CheckNames(arg)
 	}
 	scheme, name, is := strings.Cut(arg, "://")
 	if !is || !slices.Contains(schemes, scheme) {
 		return q, false, nil
 	}
 	q.Engine, q.Name = scheme, strings.TrimSuffix(name, "/")
-	return q, true, q.checkNames(arg)
+	return q, true, q.CheckNames(arg)
 }
 
 // named matches the names that engines allow for containers, pods and namespaces.
 var named = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
-func (q Query) checkNames(arg string) error {
+// CheckNames returns an error if a part of a query, given as arg, cannot be a name.
+func (q Query) CheckNames(arg string) error {
 	if q.Name == "" && q.Pod == "" {
 		return fmt.Errorf("%s: the name is missing: give docker://NAME, container:ID or pod/NAME", arg)
 	}

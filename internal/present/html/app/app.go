@@ -17,9 +17,10 @@
 // bytes, little-endian, in base64 (RFC 4648, padded):
 //
 //	{"u8": "AAEC"}    also u16, u32, i32, f32, f64
+//	{"var": "AawC"}   unsigned integers of 7 bits a byte, the lowest first (LEB128): times that are mostly short
 //
-// Integers take the smallest type that holds them all; beyond 32 bits f64, exact up
-// to 2⁵³. Figures of curves are f32, NaN where nothing is known. A column that is
+// Integers take the smallest type that holds them all; beyond 32 bits var, negative ones
+// f64, exact up to 2⁵³. Figures of curves are f32, NaN where nothing is known. A column that is
 // left out is all zeros (or, for "number", all ones). Only the beginnings of points
 // are rounded: they are u32 in ticks of "tick" ns, the smallest tick with which the
 // whole span fits in 32 bits. Strings that repeat are indices in "strings".
@@ -43,7 +44,7 @@
 //	                           "dur": ns, "number", "kind", "mechanism", "what", "where", "holder": index in strings,
 //	                           "part": index of a state, ascending, "partMechanism", "partDur": ns}},
 //	  "processors": [{"source", "at": ns, "span": ns, "apart", "works": [string],
-//	                "lanes": [{"name", "at": ns since the trace's, "dur": ns, "work", "request", "text": index in strings,
+//	                "lanes": [{"name", "gap": ns since the end of the span before, or "at": ns since the trace's, "dur": ns, "work", "request", "text": index in strings,
 //	                           "share": index of a span, ascending, "shareWork", "sharePart"}]}],
 //	  "flames":   [{"id", "title", "unit", "total", "cut", "parent", "name", "kind": index in strings, "value"}]
 //	}

@@ -10,8 +10,8 @@ import (
 // column holds numbers in the layout of the browser's typed arrays. The zero column
 // is left out of the JSON.
 type column struct {
-	kind   string // "u8", "u16", "u32", "i32", "f32", "f64"
-	values any    // a slice of that
+	kind   string // "u8", "u16", "u32", "i32", "f32", "f64"; "var": unsigned integers of 7 bits a byte, the lowest first (LEB128)
+	values any    // a slice of that; of "var" its bytes
 }
 
 // IsZero says whether there is nothing to write.
@@ -36,7 +36,7 @@ type integer interface {
 	~int64 | ~uint32 | ~uint16 | ~uint8 | ~int32
 }
 
-// newIntegerColumn returns a column of the smallest type that holds all values.
+// newIntegerColumn returns a column of the smallest type that holds all values; beyond 32 bits each is as short as it can be.
 func newIntegerColumn[T integer](v []T) column {
 	var low, high int64
 	for _, x := range v {
@@ -51,8 +51,27 @@ func newIntegerColumn[T integer](v []T) column {
 		return column{"u32", convertIntegers[uint32](v)}
 	case low >= math.MinInt32 && high <= math.MaxInt32:
 		return column{"i32", convertIntegers[int32](v)}
+	case low >= 0: // times within a recording need five bytes or six, not eight
+		packed := make([]byte, 0, 6*len(v))
+		for _, x := range v {
+			packed = binary.AppendUvarint(packed, uint64(x))
+		}
+		return column{"var", packed}
 	}
 	return column{"f64", convertIntegers[float64](v)}
+}
+
+// newPackedColumn returns a column of integers as short as each is, for columns whose values mostly are far below the largest; with a negative
+// one it is [newIntegerColumn].
+func newPackedColumn(v []int64) column {
+	packed := make([]byte, 0, 2*len(v))
+	for _, x := range v {
+		if x < 0 {
+			return newIntegerColumn(v)
+		}
+		packed = binary.AppendUvarint(packed, uint64(x))
+	}
+	return column{"var", packed}
 }
 
 // newDurationColumn returns a column of durations in ns: as integers if all fit 32 bits, else with

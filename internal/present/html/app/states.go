@@ -62,7 +62,7 @@ func (e *encoder) encodeRequests(in []timeline.Request) (requests, error) {
 		At: newIntegerColumn(at), Latency: newIntegerColumn(latency), Lane: newOptionalColumn(lane), Source: newOptionalColumn(source), Origin: newOptionalColumn(origin),
 		Route: newOptionalColumn(route), Outcome: newOptionalColumn(outcome), Slow: newOptionalColumn(slow), Apart: newOptionalColumn(apart), First: newIntegerColumn(first),
 		States: states{
-			Dur: newIntegerColumn(sDur), Number: newOptionalColumn(sNumber), Kind: newOptionalColumn(sKind), Mechanism: newOptionalColumn(sMechanism), What: newOptionalColumn(sWhat), Where: newOptionalColumn(sWhere),
+			Dur: newPackedColumn(sDur), Number: newOptionalColumn(sNumber), Kind: newOptionalColumn(sKind), Mechanism: newOptionalColumn(sMechanism), What: newOptionalColumn(sWhat), Where: newOptionalColumn(sWhere),
 			Holder: newOptionalColumn(sHolder), Part: newOptionalColumn(part), PartMechanism: newOptionalColumn(partMechanism), PartDur: newOptionalColumn(partDur),
 		},
 	}
@@ -91,9 +91,11 @@ type processors struct {
 	Lanes  []lane   `json:"lanes"`
 }
 
+// lane has the gaps between the end of each span and the next one; where spans overlap, it has their beginnings.
 type lane struct {
 	Name      string `json:"name"`
-	At        column `json:"at"`
+	Gap       column `json:"gap,omitzero"`
+	At        column `json:"at,omitzero"`
 	Dur       column `json:"dur"`
 	Work      column `json:"work,omitzero"`
 	Request   column `json:"request,omitzero"`
@@ -112,18 +114,24 @@ var works = [timeline.NumWorks]string{
 func (e *encoder) encodeProcessors(p *timeline.Processors) (processors, error) {
 	lanes, err := encodeEach(p.Lanes, func(l *timeline.Lane) (lane, error) {
 		n := len(l.Spans)
-		at, dur, work, request, text := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		at, gap, dur, work, request, text := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
+		ended, ordered := int64(0), true
 		var share, shareWork []int64
 		var sharePart []float64
 		for i := range l.Spans {
 			s := &l.Spans[i]
 			at[i], dur[i], work[i] = s.From-p.From, max(s.To-s.From, 0), int64(s.Work)
+			gap[i], ordered = at[i]-ended, ordered && at[i] >= ended
+			ended = at[i] + dur[i]
 			request[i], text[i] = int64(s.Request), e.internString(s.Name)
 			for _, v := range allShares(s) {
 				share, shareWork, sharePart = append(share, int64(i)), append(shareWork, int64(v.Work)), append(sharePart, v.Part)
 			}
 		}
-		out := lane{Name: l.Name, At: newIntegerColumn(at), Dur: newIntegerColumn(dur), Work: newOptionalColumn(work), Request: newOptionalColumn(request), Text: newOptionalColumn(text)}
+		out := lane{Name: l.Name, Gap: newPackedColumn(gap), Dur: newPackedColumn(dur), Work: newOptionalColumn(work), Request: newOptionalColumn(request), Text: newOptionalColumn(text)}
+		if !ordered {
+			out.Gap, out.At = column{}, newIntegerColumn(at)
+		}
 		if len(share) > 0 {
 			out.Share, out.ShareWork, out.SharePart = newIntegerColumn(share), newIntegerColumn(shareWork), newFloatColumn(sharePart)
 		}

@@ -7,11 +7,32 @@ const columnTypes = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: I
 function column(c) {
   if (!c) return null;
   const kind = Object.keys(c)[0];
+  if (kind === "var") return packed(fromBase64(c.var));
   const Type = columnTypes[kind];
   if (!Type) throw new Error("column of unknown type " + kind);
   const bytes = fromBase64(c[kind]);
   if (bytes.length % Type.BYTES_PER_ELEMENT) throw new Error("column of " + kind + " has " + bytes.length + " bytes");
   return littleEndian ? new Type(bytes.buffer) : swapped(bytes, Type);
+}
+
+// packed decodes integers of 7 bits a byte, the lowest first; the last byte of each is below 128.
+function packed(bytes) {
+  let n = 0;
+  for (const b of bytes) if (b < 128) n++;
+  const out = new Float64Array(n);
+  for (let i = 0, at = 0; i < n; i++) {
+    let v = 0, scale = 1;
+    for (; bytes[at] >= 128; at++, scale *= 128) v += (bytes[at] - 128) * scale;
+    out[i] = v + bytes[at++] * scale;
+  }
+  return out;
+}
+
+// starts are the beginnings of spans, by the gap before each.
+function starts(gap, dur) {
+  const out = new Float64Array(gap.length);
+  for (let i = 0, at = 0; i < out.length; i++, at += dur[i - 1]) out[i] = at += gap[i];
+  return out;
 }
 
 const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
@@ -106,7 +127,7 @@ function requestList(r, text) {
 }
 
 function lane(l, text) {
-  const at = column(l.at), dur = column(l.dur), n = at.length;
+  const dur = column(l.dur), at = l.gap ? starts(column(l.gap), dur) : column(l.at), n = at.length;
   const name = column(l.text);
   const share = column(l.share) || new Uint8Array(0);
   return {
