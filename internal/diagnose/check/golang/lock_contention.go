@@ -30,7 +30,7 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks, in a trace or by looks at the goroutines that serve requests, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks, in a trace or by samples of the goroutines that serve requests, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
