@@ -297,7 +297,7 @@ var patches = []struct{ file, old, new string }{
 	{"internal/diagnose/run.go", "k.JudgeHost(c)", "meter.AskedHost(k.ID, k.JudgeHost)(c)"},
 	{"internal/diagnose/check/once.go", "return v.(T)", "meter.Again(c, key); return v.(T)"},
 	{"internal/diagnose/check/once.go", "v := read(c)", "v := meter.Once(c, key, func() T { return read(c) })"},
-	{"internal/diagnose/check/decision.go", "return weighed{", "meter.Weighed(t.Name, t.Value, figure); return weighed{"},
+	{"internal/diagnose/check/decision.go", "w := weighed{", "meter.Weighed(t.Name, t.Value, figure); w := weighed{"},
 }
 
 // overlay writes the changed files and the list that tells the compiler to take them.

@@ -148,7 +148,7 @@ func lacking(s *check.Asked) (out []string) {
 	for i := range s.Compared {
 		x := &s.Compared[i]
 		c := newComparison("", x)
-		says := fmt.Sprintf("%s: %s %s instead of %s", c.Name, sideOf(x.Speaks), c.Threshold, c.Figure)
+		says := fmt.Sprintf("%s: %s %s needed, %s found", c.Name, sideOf(x.Speaks), c.Threshold, c.Figure)
 		switch {
 		case jointOf(x) == check.One && c.Holds:
 			passed = true
@@ -195,7 +195,7 @@ func changesOfSupported(v *diagnose.Verdict) (out []string) {
 		if closest.Speaks == check.Below {
 			other = "at or above"
 		}
-		out = append(out, fmt.Sprintf("the figure closest to its threshold %s %s: %s (now %s, %s × the threshold)", other, c.Threshold, c.Name, c.Figure, units.Num(*closest.Figure/closest.Threshold)))
+		out = append(out, fmt.Sprintf("the figure closest to its threshold %s %s: %s (%s found, %s × the threshold)", other, c.Threshold, c.Name, c.Figure, units.Num(*closest.Figure/closest.Threshold)))
 	}
 	if k := causeOf(v.Cause); banded && k != nil && slices.Contains(k.Thresholds, check.Arguable) {
 		out = append(out, fmt.Sprintf("its share of slow time: left open from %v, ruled out below", check.Arguable))

@@ -35,20 +35,20 @@ func TestChanges(t *testing.T) {
 		want []string // each in the line of its place
 	}{
 		"one that must hold does not": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 20, check.Above, check.All)}),
-			[]string{"cycles: at least 10 instead of 4"}},
+			[]string{"cycles: at least 10 needed, 4 found"}},
 		"two that must hold do not": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.All), compared("marking", 5, check.Above, check.All)}),
-			[]string{"cycles: at least 10 instead of 4", "and marking: at least 10 instead of 5"}},
+			[]string{"cycles: at least 10 needed, 4 found", "and marking: at least 10 needed, 5 found"}},
 		"neither of two of which one suffices": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 5, check.Above, check.One)}),
-			[]string{"cycles: at least 10 instead of 4; or marking: at least 10 instead of 5"}},
+			[]string{"cycles: at least 10 needed, 4 found; or marking: at least 10 needed, 5 found"}},
 		"one of two suffices, another must hold": {verdictBy(check.TooLittle, some, []check.Compared{compared("cycles", 4, check.Above, check.One), compared("marking", 50, check.Above, check.One), compared("share", 1, check.Above, check.All)}),
-			[]string{"share: at least 10 instead of 1"}},
+			[]string{"share: at least 10 needed, 1 found"}},
 		"it must be below": {verdictBy(check.TooLittle, nil, []check.Compared{compared("room", 11, check.Below, check.All)}),
-			[]string{"room: below 10 instead of 11"}},
+			[]string{"room: below 10 needed, 11 found"}},
 		"too few, and too little of it": {verdictBy(check.TooFew, few, []check.Compared{compared("cycles", 4, check.Above, check.All)}),
-			[]string{"samples: at least 10 instead of 3", "and cycles: at least 10 instead of 4"}},
+			[]string{"samples: at least 10 needed, 3 found", "and cycles: at least 10 needed, 4 found"}},
 		"another cause explains it":        {verdictBy(check.Explained, some, []check.Compared{compared("cycles", 40, check.Above, check.All)}), []string{check.Explained.Changes}},
 		"nothing of it":                    {verdictBy(check.Absent, nil, nil), []string{check.Absent.Changes}},
-		"found, by a figure near its edge": {verdictBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"below 10: cycles (now 12, 1.2 × the threshold)"}},
+		"found, by a figure near its edge": {verdictBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"below 10: cycles (12 found, 1.2 × the threshold)"}},
 		"found by a single sight":          {verdictBy(check.StandsAlone, nil, nil), []string{check.StandsAlone.Changes}},
 	} {
 		got := Changes(x.v)

@@ -200,7 +200,7 @@ func needTrace(c *check.Case) []check.Need {
 }
 
 var spare = check.Threshold{Name: "share of the host's CPUs in use below which some were always free", Value: .6, Unit: "1",
-	Why: "a queue shorter than a reading needs more", Source: "M/M/1: ρ/(1−ρ) is 1.5 at 60 %"}
+	Why: "a queue shorter than a reading needs more", Source: "M/M/1: ρ/(1−ρ) is 3/2 at 60 %"}
 
 // hasSpareCPUs says whether the host always had CPUs free.
 func (h *host) hasSpareCPUs() bool { return h.Peak < spare.Value*h.CPUs }

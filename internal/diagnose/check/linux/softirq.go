@@ -140,6 +140,7 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 		return v
 	}
 	if !c.HasRequestStates() {
+		v.Weigh(part, inKernelShare)
 		if part >= check.Arguable.Value {
 			v.Rule, v.Needs = check.CostUnknown, []check.Need{c.Trace("a few seconds under load", "")}
 		}

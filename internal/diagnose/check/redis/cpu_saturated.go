@@ -49,7 +49,7 @@ var (
 	notRun = check.Threshold{Name: "share of the time in commands that the thread was on a CPU, below which the host did not run it", Value: .8, Unit: "1",
 		Why: "commands do not wait by themselves", Source: "arithmetic: commands take a quarter longer than they compute (1/0.8)"}
 	leastOwn = check.Threshold{Name: "CPU that the main thread uses itself", Value: .6, Unit: "CPUs",
-		Why: "else it is those who use the CPUs", Source: "M/M/1: ρ/(1−ρ) is 1.5 at 60 %: most of its queue is its own"}
+		Why: "else it is those who use the CPUs", Source: "M/M/1: ρ/(1−ρ) is 3/2 at 60 %: most of its queue is its own"}
 )
 
 // mainThreadUse returns how much of a core the main thread uses, and whether it is full. A thread

@@ -104,6 +104,9 @@ func judgeFork(c *check.Case) check.Verdict {
 		v.Weigh(share, rarely)
 	case share > 0:
 		weighStops(&v, forks)
+		if n := s.Forks(); n >= few.Value {
+			v.WeighOne(n, few)
+		}
 	}
 	if f.Count.Number > 0 && f.Last.Known() {
 		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zeroIfNaN(shareOf(forks))))

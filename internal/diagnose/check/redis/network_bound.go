@@ -45,7 +45,7 @@ var (
 	anyTraffic = check.Threshold{Name: "bytes sent", Value: 1e6, Unit: "bytes/s",
 		Why: "less fills no network", Source: "arithmetic: 8 Mbit/s, under 1 % of a link of 1 Gbit/s"}
 	hasTime = check.Threshold{Name: "CPU that the main thread uses, below which it has time", Value: .6, Unit: "CPUs",
-		Why: "half of it is free", Source: "M/M/1: ρ/(1−ρ) is 1.5 at 60 %"}
+		Why: "half of it is free", Source: "M/M/1: ρ/(1−ρ) is 3/2 at 60 %"}
 	someAnswers = check.Threshold{Name: "answers of a slow command that wait at a time", Value: 4, Unit: "count",
 		Why: "as many may wait for those who have just asked", Source: "judgement: weighs clients that read slowly against several that have just asked for a long answer"}
 	mostLooks = check.Threshold{Name: "share of samples of its clients", Value: .5, Unit: "1",
@@ -78,6 +78,9 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		v.WeighBelow(s.Main.Number, hasTime)
 	}
 	if !s.slowTakers() {
+		if waiting >= waitsToBeSent.Value && part >= mostLooks.Value && s.NetOut.Number >= anyTraffic.Value && !(s.Main.Number >= hasTime.Value) {
+			v.Rule = check.Explained // a slow command has just written them
+		}
 		return s.unlessOneLook(v)
 	}
 	v.Rule = check.Matters

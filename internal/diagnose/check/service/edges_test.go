@@ -175,7 +175,10 @@ func TestPoolsWhoseConnectionsAreKept(t *testing.T) {
 		evidence.RateLimit:  {"only so many through", "raise the limit of the limiter"},
 	} {
 		wait := func(n *names, i int) []evidence.Segment {
-			what := evidence.Wait{Kind: kind, Of: "db", Places: 4}
+			what := evidence.Wait{Kind: kind, Of: "db"} // how many places it has is not known
+			if kind == evidence.OtherWait {
+				what.Places = 4
+			}
 			s := evidence.Segment{Kind: evidence.PoolWait, Dur: 90 * ms, Cause: n.p.TellWait("the pool of 4 connections to db", what)}
 			return append([]evidence.Segment{s}, call(5*ms)(n, i)...)
 		}
