@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,6 +59,7 @@ func (s *session) readFiles(names []string) *evidence.Bundle {
 	for _, err := range errs {
 		s.reportError(unreadable, err)
 	}
+	slices.SortStableFunc(artifacts, func(a, b *format.Artifact) int { return cmp.Compare(a.Name, b.Name) }) // the order of arguments changes no report
 	bundle := incident.NewBundle()
 	var skipped []string
 	var why []error

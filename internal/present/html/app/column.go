@@ -52,11 +52,11 @@ func newIntegerColumn[T integer](v []T) column {
 	case low >= math.MinInt32 && high <= math.MaxInt32:
 		return column{"i32", convertIntegers[int32](v)}
 	case low >= 0: // times within a recording need five bytes or six, not eight
-		packed := make([]byte, 0, 6*len(v))
-		for _, x := range v {
-			packed = binary.AppendUvarint(packed, uint64(x))
+		wide := make([]int64, len(v))
+		for i, x := range v {
+			wide[i] = int64(x)
 		}
-		return column{"var", packed}
+		return newPackedColumn(wide)
 	}
 	return column{"f64", convertIntegers[float64](v)}
 }
