@@ -77,7 +77,7 @@ func (p *parser) linkAndEmit() {
 	unread := make(map[int64]evidence.NameID) // by port
 	next, _ := slices.BinarySearchFunc(p.calls, 0, func(x exchange, _ int) int { return cmp.Compare(x.request, 0) })
 	alone := next
-	looked := p.collectSightings()
+	looked := p.collectLooks()
 	looked.nameSites()
 	turn := b.TellWait("the requests before them, as one at a time is served", evidence.Wait{Kind: evidence.Turn})
 	var path evidence.Path
@@ -184,7 +184,7 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 // appendStates appends the states of a request to path: the wait until it was read, and its calls,
 // of which some may run side by side. If a thread is an event loop, it also appends what the thread
 // did before it read the data that had arrived. Where looks met the request's goroutine, they say what it waited for.
-func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops, looked *sightings) evidence.Path {
+func appendStates(path evidence.Path, x *exchange, number int32, end int64, calls []exchange, unread, turn evidence.NameID, loops *loops, looked *goroutineLooks) evidence.Path {
 	at := x.came
 	until := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {

@@ -58,8 +58,8 @@ type parked struct {
 	site             string // of a lock: the function that takes it
 }
 
-// sightings are looks by goroutine and by round, with what they say.
-type sightings struct {
+// goroutineLooks are looks by goroutine and by round, with what they say.
+type goroutineLooks struct {
 	p       *parser
 	of      map[int64][]look // by goroutine, in order of time
 	rounds  map[int64][]look
@@ -76,12 +76,12 @@ const (
 	alikeLeast = int64(2e6) // ns of such a wait, at least: shorter ones may be work
 )
 
-// collectSightings prepares the looks; nil if there are none.
-func (p *parser) collectSightings() *sightings {
+// collectLooks prepares the looks; nil if there are none.
+func (p *parser) collectLooks() *goroutineLooks {
 	if len(p.looks) == 0 {
 		return nil
 	}
-	s := &sightings{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), parked: make(map[evidence.StackID]parked), on: make(map[onStack]bool), usual: make(map[evidence.NameID]parked)}
+	s := &goroutineLooks{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), parked: make(map[evidence.StackID]parked), on: make(map[onStack]bool), usual: make(map[evidence.NameID]parked)}
 	slices.SortStableFunc(p.looks, func(a, b look) int { return cmp.Compare(a.at, b.at) })
 	for _, l := range p.looks {
 		s.of[l.goroutine] = append(s.of[l.goroutine], l)
@@ -92,7 +92,7 @@ func (p *parser) collectSightings() *sightings {
 }
 
 // findUsual finds routes of which nearly all looks outside calls say the same.
-func (s *sightings) findUsual() {
+func (s *goroutineLooks) findUsual() {
 	calls := make(map[int32][]int32) // by request
 	for i := range s.p.calls {
 		if c := &s.p.calls[i]; c.request >= 0 && !c.behind {
@@ -133,7 +133,7 @@ func (s *sightings) findUsual() {
 }
 
 // within returns the looks at a request's goroutine between two moments.
-func (s *sightings) within(x *exchange, from, until int64) []look {
+func (s *goroutineLooks) within(x *exchange, from, until int64) []look {
 	if s == nil || x.goroutines[0] == 0 {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (s *sightings) within(x *exchange, from, until int64) []look {
 }
 
 // meaningOf says what a stack waits for.
-func (s *sightings) meaningOf(stack evidence.StackID) parked {
+func (s *goroutineLooks) meaningOf(stack evidence.StackID) parked {
 	w, known := s.parked[stack]
 	if !known {
 		w = s.p.interpretParked(stack)
@@ -212,7 +212,7 @@ func (p *parser) functionsOf(stack evidence.StackID) (funcs []string) {
 
 // fill yields what looks say of a request between two moments, in stretches that end in the middle between two looks, each as what was inferred of
 // it becomes by that. Without a look it yields what was inferred alone.
-func (s *sightings) fill(x *exchange, from, to int64, inferred evidence.Segment, yield func(until int64, seg evidence.Segment)) {
+func (s *goroutineLooks) fill(x *exchange, from, to int64, inferred evidence.Segment, yield func(until int64, seg evidence.Segment)) {
 	all := s.within(x, from, to)
 	for i, l := range all {
 		until := to
@@ -231,7 +231,7 @@ func (s *sightings) fill(x *exchange, from, to int64, inferred evidence.Segment,
 
 // merge returns what a request did by what was inferred from times and by a look. Whether it ran or was ready, only the look says. A lock is one; of
 // other waits what was inferred says more, such as the size of a pool, and the look says where.
-func (s *sightings) merge(inferred evidence.Segment, l look) evidence.Segment {
+func (s *goroutineLooks) merge(inferred evidence.Segment, l look) evidence.Segment {
 	kind := s.p.b.WaitFacts(inferred.Cause).Kind
 	if guessed := inferred.Kind == evidence.Unobserved || kind == evidence.Turn; guessed && l.state == 'r' {
 		return evidence.Segment{Kind: evidence.Running}
@@ -259,7 +259,7 @@ func (s *sightings) merge(inferred evidence.Segment, l look) evidence.Segment {
 }
 
 // findHolder adds to a wait for a lock what its holder does, which was seen in the same round in the function that takes the lock.
-func (s *sightings) findHolder(seg evidence.Segment, w parked, l look) evidence.Segment {
+func (s *goroutineLooks) findHolder(seg evidence.Segment, w parked, l look) evidence.Segment {
 	for _, other := range s.rounds[l.at] {
 		if other.goroutine == l.goroutine || other.stack == 0 {
 			continue
@@ -286,7 +286,7 @@ func (s *sightings) findHolder(seg evidence.Segment, w parked, l look) evidence.
 }
 
 // contains says whether a function is on a stack.
-func (s *sightings) contains(stack evidence.StackID, function string) bool {
+func (s *goroutineLooks) contains(stack evidence.StackID, function string) bool {
 	k := onStack{stack, function}
 	is, known := s.on[k]
 	if !known {
@@ -303,7 +303,7 @@ type onStack struct {
 }
 
 // callAt returns the call that a goroutine's request has begun last and waits for at a moment; nil if none is known.
-func (s *sightings) callAt(goroutine, at int64) *exchange {
+func (s *goroutineLooks) callAt(goroutine, at int64) *exchange {
 	if s.calling == nil {
 		s.calling = make(map[int64][]int32)
 		for i := range s.p.calls {
@@ -330,7 +330,7 @@ func (s *sightings) callAt(goroutine, at int64) *exchange {
 }
 
 // nameSites gives calls the stack of the goroutine whose request waits for them, where another goroutine sent them, as net/http's client does.
-func (s *sightings) nameSites() {
+func (s *goroutineLooks) nameSites() {
 	if s == nil {
 		return
 	}
@@ -354,7 +354,7 @@ func (s *sightings) nameSites() {
 }
 
 // meanGap returns the mean time (ns) between two rounds of looks; 0 where there are none.
-func (s *sightings) meanGap() int64 {
+func (s *goroutineLooks) meanGap() int64 {
 	if s == nil || len(s.rounds) < 2 {
 		return 0
 	}
