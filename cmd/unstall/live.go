@@ -84,7 +84,7 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 		return ""
 	}
 	if sends != nil {
-		if err := sends.reach(ctx); err != nil { // a recording without the requested load would be of another question
+		if err := sends.checkReachable(ctx); err != nil { // a recording without the requested load would be of another question
 			s.reportError(unreadable, err)
 			return ""
 		}

@@ -61,8 +61,8 @@ func (b *besides) newSending(d time.Duration) (*sending, error) {
 	return &sending{load: record.Planned(p)}, err
 }
 
-// reach returns an error if the service does not answer at all. Journeys find that out themselves, page by page.
-func (x *sending) reach(ctx context.Context) error {
+// checkReachable returns an error if the service does not answer at all. Journeys find that out themselves, page by page.
+func (x *sending) checkReachable(ctx context.Context) error {
 	if g, ok := x.load.(interface{ Reach(context.Context) error }); ok {
 		return g.Reach(ctx)
 	}

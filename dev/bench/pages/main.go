@@ -56,7 +56,7 @@ func main() {
 	if *document == "" {
 		return
 	}
-	if err := publish(*document, *rounds); err != nil {
+	if err := publishFigures(*document, *rounds); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/pages:", err)
 		os.Exit(1)
 	}
@@ -69,8 +69,8 @@ func printLine(format string, args ...any) {
 	fmt.Fprintf(io.MultiWriter(os.Stdout, &said), format+"\n", args...)
 }
 
-// publish writes the figures into a document.
-func publish(document string, rounds int) error {
+// publishFigures writes the figures into a document.
+func publishFigures(document string, rounds int) error {
 	text, err := os.ReadFile(document)
 	if err != nil {
 		return err

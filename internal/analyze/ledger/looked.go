@@ -40,7 +40,7 @@ func (l *Ledger) buildDenials() *denials {
 			continue
 		}
 		c.part = waits.V[i] / (waits.V[i] + ran.Number)
-		if ns := unread.within(c.from, c.to); ns > 0 {
+		if ns := unread.Within(c.from, c.to); ns > 0 {
 			c.unread = min(1, waits.V[i]*float64(c.to-c.from)/float64(ns))
 		}
 		if others := host.OthersOver(at); others.Known() && ran.Number+others.Number > 0 {
@@ -51,41 +51,23 @@ func (l *Ledger) buildDenials() *denials {
 	return d
 }
 
-// unreadTimes returns when requests had arrived that were not read, in order and apart.
-func (l *Ledger) unreadTimes() (all spans) {
+// unreadTimes returns when requests had arrived that were not read.
+func (l *Ledger) unreadTimes() (unread metrics.Spans) {
+	var all []metrics.Span
 	for _, row := range l.Rows {
 		at := l.sentAt(row)
 		for s := range l.b.Requests.Path(row).All {
 			if s.Kind == evidence.BeforeService && s.Dur >= shortUnread && l.isWaitOf(s.Cause, evidence.ArrivedAt) {
-				all = append(all, span{at, at + s.Dur})
+				all = append(all, metrics.Span{From: at, To: at + s.Dur})
 			}
 			at += s.Dur
 		}
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	apart := all[:0]
+	slices.SortFunc(all, func(a, b metrics.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range all {
-		if n := len(apart); n > 0 && s.from <= apart[n-1].to {
-			apart[n-1].to = max(apart[n-1].to, s.to)
-			continue
-		}
-		apart = append(apart, s)
+		unread = unread.Add(s.From, s.To)
 	}
-	return apart
-}
-
-// spans are stretches of time (ns), in order and apart.
-type spans []span
-
-type span struct{ from, to int64 }
-
-// within returns how much (ns) of a time lies in them.
-func (s spans) within(from, to int64) (ns int64) {
-	i, _ := slices.BinarySearchFunc(s, from, func(x span, t int64) int { return cmp.Compare(x.to, t) })
-	for ; i < len(s) && s[i].from < to; i++ {
-		ns += max(0, min(to, s[i].to)-max(from, s[i].from))
-	}
-	return ns
+	return unread
 }
 
 func deniedWork(c *denial) float64 { return c.part }

@@ -56,3 +56,49 @@ func TestLookedWork(t *testing.T) {
 		}
 	}
 }
+
+// A request that arrived and is unread waits for a CPU for as long as a thread of its Go program was ready.
+func TestDeniedReading(t *testing.T) {
+	for name, of := range map[string]struct {
+		ready        float64 // threads, on average over 100 ms of which a request is unread for 40
+		queued, host int64   // ms
+	}{
+		"a thread was ready all that time": {.4, 0, 40},
+		"a thread was ready half of it":    {.2, 20, 20},
+		"threads had the CPUs they needed": {0, 40, 0},
+		"several were ready, one reads it": {1.2, 0, 40},
+	} {
+		b := newBundle(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: 2})
+		p := newSource(b, "exchanges.txt", exact, 0)
+		p.SeenFrom(evidence.FromKernel)
+		p.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverExchanges, From: epoch, Until: epoch + 60*100*ms, Sampled: 20 * ms})
+		unread := p.Wait(evidence.ArrivedAt, "port 8080")
+		for i := range int64(60) {
+			r := evidence.Request{Start: epoch + i*100*ms, Path: path(state(evidence.Unobserved, ms))}
+			if i%4 == 0 {
+				r.Path = path(evidence.Segment{Kind: evidence.BeforeService, Dur: 40 * ms, Cause: unread}, state(evidence.Unobserved, ms))
+			}
+			r.End = r.Start
+			for s := range r.Path.All {
+				r.End += s.Dur
+			}
+			p.Request(r)
+		}
+		host := p.Builder.Subject(evidence.Subject{Runtime: "linux", Name: "host", CPUs: 2})
+		for _, s := range []evidence.Series{
+			{Subject: p.subject, Name: evidence.SeriesProcessCPU}, {Subject: p.subject, Name: evidence.SeriesProcessRunDelay}, {Subject: host, Name: evidence.SeriesHostCPUBusy},
+		} {
+			v := map[string]float64{evidence.SeriesProcessCPU: 1e-9, evidence.SeriesProcessRunDelay: of.ready, evidence.SeriesHostCPUBusy: 2}[s.Name]
+			for at := epoch - 100*ms; at <= epoch+61*100*ms; at += 100 * ms {
+				s.T, s.V = append(s.T, at), append(s.V, v)
+			}
+			p.Builder.Series(s)
+		}
+		l := one(t, b, Options{})
+		got := l.Of(l.Slow[0])
+		about := func(ns, want int64) bool { return ns/1e5 >= want*10-1 && ns/1e5 <= want*10+1 }
+		if !about(got[Queued], of.queued) || !about(got[HostCPU], of.host) {
+			t.Errorf("%s: queued %d µs, host %d µs", name, got[Queued]/1000, got[HostCPU]/1000)
+		}
+	}
+}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Awaited is what a goroutine waits for.
+// Awaited is the kind of thing that a goroutine waits for.
 type Awaited uint8
 
 // What goroutines wait for in functions that are known to block.
@@ -23,7 +23,7 @@ const (
 	Answer             // a dependency's answer, which another goroutine reads
 )
 
-// Wait is what a stack waits for, and its name for people: "mutex in main.(*cache).get", "net/http client".
+// Wait is the reason of a wait, with its name for people: "mutex in main.(*cache).get", "net/http client".
 type Wait struct {
 	For  Awaited
 	Name string
@@ -36,7 +36,7 @@ type waitFunc struct {
 	name   string
 }
 
-func (w waitFunc) matches(f string) bool {
+func (w waitFunc) isFunction(f string) bool {
 	whole, isWhole := strings.CutSuffix(w.prefix, "$")
 	return isWhole && f == whole || !isWhole && strings.HasPrefix(f, w.prefix)
 }
@@ -76,7 +76,7 @@ var waitFuncs = []waitFunc{
 // WaitOf says what a stack, innermost function first, waits for in a function that is known to block; Nothing where there is none.
 func WaitOf(funcs []string) Wait {
 	for i, f := range funcs {
-		n := slices.IndexFunc(waitFuncs, func(w waitFunc) bool { return w.matches(f) })
+		n := slices.IndexFunc(waitFuncs, func(w waitFunc) bool { return w.isFunction(f) })
 		if n < 0 {
 			continue
 		}
@@ -90,7 +90,7 @@ func WaitOf(funcs []string) Wait {
 }
 
 func isWait(f string) bool {
-	return slices.ContainsFunc(waitFuncs, func(w waitFunc) bool { return w.matches(f) })
+	return slices.ContainsFunc(waitFuncs, func(w waitFunc) bool { return w.isFunction(f) })
 }
 
 // calledFrom names the first caller outside the packages that implement locks

@@ -201,7 +201,7 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 	}
 	inferred := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {
-			looked.fill(x, at, to, s, until)
+			looked.fillWithLooks(x, at, to, s, until)
 		}
 	}
 	idle := func(to int64) { // a wait for its turn, or nothing that is known

@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/format/recording"
 )
 
-// look is what a goroutine did at a moment. Those of one round have the same moment.
+// look is a sample of a goroutine. All of one round have the same moment.
 type look struct {
 	at        int64
 	goroutine int64
@@ -51,7 +51,7 @@ func (p *parser) parseLook(text []byte) bool {
 	return true
 }
 
-// parked is what a stack waits for.
+// parked says why a goroutine with some stack is parked.
 type parked struct {
 	evidence.Segment        // without a duration; Kind 0: it is not known
 	answer           bool   // for a dependency's answer
@@ -107,7 +107,7 @@ func (s *goroutineLooks) findUsual() {
 	routes := make(map[evidence.NameID]*seen)
 	for i := range s.p.requests {
 		r := &s.p.requests[i]
-		for _, l := range s.within(r, r.begun, s.p.endOf(r)) {
+		for _, l := range s.looksWithin(r, r.begun, s.p.endOf(r)) {
 			if slices.ContainsFunc(calls[int32(i)], func(k int32) bool { c := &s.p.calls[k]; return c.begun <= l.at && l.at <= s.p.doneAt(c) }) {
 				continue
 			}
@@ -132,8 +132,8 @@ func (s *goroutineLooks) findUsual() {
 	}
 }
 
-// within returns the looks at a request's goroutine between two moments.
-func (s *goroutineLooks) within(x *exchange, from, until int64) []look {
+// looksWithin returns the looks at a request's goroutine between two moments.
+func (s *goroutineLooks) looksWithin(x *exchange, from, until int64) []look {
 	if s == nil || x.goroutines[0] == 0 {
 		return nil
 	}
@@ -210,16 +210,16 @@ func (p *parser) functionsOf(stack evidence.StackID) (funcs []string) {
 	return funcs
 }
 
-// fill yields what looks say of a request between two moments, in stretches that end in the middle between two looks, each as what was inferred of
+// fillWithLooks yields what looks say of a request between two moments, in stretches that end in the middle between two looks, each as what was inferred of
 // it becomes by that. Without a look it yields what was inferred alone.
-func (s *goroutineLooks) fill(x *exchange, from, to int64, inferred evidence.Segment, yield func(until int64, seg evidence.Segment)) {
-	all := s.within(x, from, to)
+func (s *goroutineLooks) fillWithLooks(x *exchange, from, to int64, inferred evidence.Segment, yield func(until int64, seg evidence.Segment)) {
+	all := s.looksWithin(x, from, to)
 	for i, l := range all {
 		until := to
 		if i+1 < len(all) {
 			until = (l.at + all[i+1].at) / 2
 		}
-		yield(until, s.merge(inferred, l))
+		yield(until, s.mergeLook(inferred, l))
 	}
 	if len(all) == 0 && s != nil && inferred.Kind == evidence.Unobserved && to-from >= alikeLeast {
 		if w, known := s.usual[x.what]; known {
@@ -229,9 +229,9 @@ func (s *goroutineLooks) fill(x *exchange, from, to int64, inferred evidence.Seg
 	yield(to, inferred)
 }
 
-// merge returns what a request did by what was inferred from times and by a look. Whether it ran or was ready, only the look says. A lock is one; of
+// mergeLook returns what a request did by what was inferred from times and by a look. Whether it ran or was ready, only the look says. A lock is one; of
 // other waits what was inferred says more, such as the size of a pool, and the look says where.
-func (s *goroutineLooks) merge(inferred evidence.Segment, l look) evidence.Segment {
+func (s *goroutineLooks) mergeLook(inferred evidence.Segment, l look) evidence.Segment {
 	kind := s.p.b.WaitFacts(inferred.Cause).Kind
 	if guessed := inferred.Kind == evidence.Unobserved || kind == evidence.Turn; guessed && l.state == 'r' {
 		return evidence.Segment{Kind: evidence.Running}
@@ -344,7 +344,7 @@ func (s *goroutineLooks) nameSites() {
 			continue
 		}
 		c.stack = 0
-		for _, l := range s.within(r, c.begun, s.p.doneAt(c)) {
+		for _, l := range s.looksWithin(r, c.begun, s.p.doneAt(c)) {
 			if w := s.meaningOf(l.stack); l.waits() && w.answer {
 				c.stack = l.stack
 				break

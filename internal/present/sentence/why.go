@@ -126,7 +126,7 @@ func Changes(v *diagnose.Verdict) (out []string) {
 	for _, decides := range []bool{true, false} {
 		for k := range d.Steps {
 			if s := &d.Steps[k]; s.Decides == decides {
-				out = append(out, lacking(s)...)
+				out = append(out, listLacking(s)...)
 			}
 		}
 	}
@@ -141,8 +141,8 @@ func Changes(v *diagnose.Verdict) (out []string) {
 	return out
 }
 
-// lacking says what the figures of a question that speak against a cause would have to be.
-func lacking(s *check.Asked) (out []string) {
+// listLacking says what the figures of a question that speak against a cause would have to be.
+func listLacking(s *check.Asked) (out []string) {
 	var one []string
 	passed := false
 	for i := range s.Compared {

@@ -113,29 +113,18 @@ func (s *sites) appendStack(out []byte, frames []uint64) ([]byte, int) {
 	if len(s.stacks) >= mostStackKeys {
 		clear(s.stacks)
 	}
-	var text strings.Builder
-	for i, address := range frames {
-		if i > 0 {
-			address--
-		}
-		function, _ := s.symbols.Name(address)
-		if function == "" || goroutine.IsEnd(function) {
-			break
-		}
-		if i == 0 {
-			text.WriteByte(' ')
-		} else {
-			text.WriteByte('\t')
-		}
-		text.Write(oneLine([]byte(function)))
+	functions := goroutine.FunctionsOf(s.symbols, frames)
+	for i, f := range functions {
+		functions[i] = string(oneLine([]byte(f)))
 	}
+	text := strings.Join(functions, "\t")
 	n := 0
-	if text.Len() > 0 {
+	if text != "" {
 		var known bool
-		if n, known = s.texts[text.String()]; !known && len(s.texts) < mostStacks {
+		if n, known = s.texts[text]; !known && len(s.texts) < mostStacks {
 			n = len(s.texts) + 1
-			s.texts[text.String()] = n
-			out = append(strconv.AppendInt(append(out, "s "...), int64(n), 10), text.String()...)
+			s.texts[text] = n
+			out = append(append(strconv.AppendInt(append(out, "s "...), int64(n), 10), ' '), text...)
 			out = append(out, '\n')
 		}
 	}

@@ -54,7 +54,7 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 func (t *table) recordProfiles(ctx context.Context, of discover.Target, sink probe.Sink) error {
 	symbols := symbol.NewProcess(of.PID)
 	for n := 1; ; n++ {
-		p, err := t.profile(symbols, time.Now())
+		p, err := t.takeProfile(symbols, time.Now())
 		if err != nil || len(p.Sample) == 0 {
 			return nil // it has ended
 		}
@@ -80,27 +80,23 @@ func writeProfile(p *profile.Profile, out io.Writer) error {
 	return errors.Join(p.WriteUncompressed(z), z.Close())
 }
 
-// profile takes a profile of all goroutines as runtime/pprof writes it: how many there are with each stack.
-func (t *table) profile(symbols *symbol.Process, now time.Time) (*profile.Profile, error) {
+// takeProfile takes a profile of all goroutines as runtime/pprof writes it: how many there are with each stack.
+func (t *table) takeProfile(symbols *symbol.Process, now time.Time) (*profile.Profile, error) {
 	p := &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "goroutine", Unit: "count"}}, PeriodType: &profile.ValueType{Type: "goroutine", Unit: "count"}, Period: 1, TimeNanos: now.UnixNano(),
 	}
 	samples := make(map[string]*profile.Sample)
 	locations := make(map[string]*profile.Location)
-	var text strings.Builder
-	err := t.all(func(_ State, frames []uint64, stands int64) {
-		text.Reset()
-		root := ""
+	err := t.eachGoroutine(func(_ State, frames []uint64, stands int64) {
+		functions := FunctionsOf(symbols, frames)
+		if len(functions) == 0 {
+			return
+		}
+		if root := functions[len(functions)-1]; strings.HasPrefix(root, "runtime.") && root != "runtime.main" { // the runtime's own count as none in its profile, either
+			return
+		}
 		var stack []*profile.Location
-		for i, address := range frames {
-			if i > 0 { // it is that after a call, which may be the last instruction of its function
-				address--
-			}
-			function, _ := symbols.Name(address)
-			if function == "" || IsEnd(function) {
-				break
-			}
-			root = function
+		for _, function := range functions {
 			l := locations[function]
 			if l == nil {
 				id := uint64(len(locations) + 1)
@@ -110,16 +106,12 @@ func (t *table) profile(symbols *symbol.Process, now time.Time) (*profile.Profil
 				p.Function, p.Location = append(p.Function, f), append(p.Location, l)
 			}
 			stack = append(stack, l)
-			text.WriteString(function)
-			text.WriteByte('\n')
 		}
-		if strings.HasPrefix(root, "runtime.") && root != "runtime.main" || len(stack) == 0 { // the runtime's own count as none in its profile, either
-			return
-		}
-		s := samples[text.String()]
+		key := strings.Join(functions, "\n")
+		s := samples[key]
 		if s == nil {
 			s = &profile.Sample{Location: stack, Value: []int64{0}}
-			samples[text.String()] = s
+			samples[key] = s
 			p.Sample = append(p.Sample, s)
 		}
 		s.Value[0] += stands

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
 )
 
-// State is what a goroutine does.
+// State is the state of a goroutine in the scheduler.
 type State byte
 
 // States, by the letters that recordings have for them.
@@ -61,8 +63,21 @@ func IsGo(pid int) (release string, ok bool) {
 	return release, version.Compare(release, firstRelease) >= 0
 }
 
-// IsEnd says whether a function stands below the one that a goroutine was started with, as on all stacks.
-func IsEnd(function string) bool { return strings.HasPrefix(function, "runtime.goexit") }
+// FunctionsOf names the functions of a stack down to the one that its goroutine was started with, or to the first without a name. Addresses are
+// innermost first; all but the first are those after a call, which may be the last instruction of their function.
+func FunctionsOf(symbols *symbol.Process, frames []uint64) (functions []string) {
+	for i, address := range frames {
+		if i > 0 {
+			address--
+		}
+		function, _ := symbols.Name(address)
+		if function == "" || strings.HasPrefix(function, "runtime.goexit") {
+			break
+		}
+		functions = append(functions, function)
+	}
+	return functions
+}
 
 // Bounds of what is read of one goroutine.
 const (

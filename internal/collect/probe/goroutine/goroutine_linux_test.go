@@ -95,8 +95,9 @@ func TestProfile(t *testing.T) {
 			if len(found) != 1 {
 				t.Fatalf("found %+v", found)
 			}
-			for waiting := map[string]int64{}; waiting["main.follow"] != 100 || waiting["main.(*store).get"] != 3; { // they may just be starting
-				if t.Context().Err() != nil {
+			const tries = 100
+			for waiting, n := map[string]int64{}, 0; waiting["main.follow"] != 100 || waiting["main.(*store).get"] != 3; n++ { // they may just be starting
+				if n == tries {
 					t.Fatal(waiting)
 				}
 				r := probetest.Begin(t, found[0])

@@ -53,7 +53,7 @@ func openTable(pid int, release string) (*table, error) {
 		}
 	}
 	t := &table{Reader: NewReader(pid, release), length: base + at[0], first: base + at[1]}
-	n, _, err := t.slice()
+	n, _, err := t.readList()
 	if err == nil && n == 0 {
 		err = errNoTable
 	}
@@ -132,8 +132,8 @@ func loadedAt(pid int, f *elf.File) (uint64, error) {
 	return 0, errNoTable
 }
 
-// slice returns how many goroutines the list has, ended ones included, and where it begins.
-func (t *table) slice() (n, first uint64, err error) {
+// readList returns how many goroutines the list has, ended ones included, and where it begins.
+func (t *table) readList() (n, first uint64, err error) {
 	var word [8]byte
 	if !t.read(t.length, word[:]) {
 		return 0, 0, errNoMemory
@@ -145,9 +145,9 @@ func (t *table) slice() (n, first uint64, err error) {
 	return n, binary.NativeEndian.Uint64(word[:]), nil
 }
 
-// all yields what each goroutine does, and how many it stands for. What has ended is left out.
-func (t *table) all(yield func(state State, frames []uint64, stands int64)) error {
-	n, first, err := t.slice()
+// eachGoroutine yields what each goroutine does, and how many it stands for. What has ended is left out.
+func (t *table) eachGoroutine(yield func(state State, frames []uint64, stands int64)) error {
+	n, first, err := t.readList()
 	if err != nil || n == 0 {
 		return err
 	}

@@ -22,18 +22,18 @@ func Faults(state string, d *check.Decision) (faults []string) {
 		s := &d.Steps[i]
 		switch {
 		case state == check.Supported && !s.Passed():
-			faults = append(faults, fmt.Sprintf("supported, though %q was not passed: %s", s.Question, written(s)))
+			faults = append(faults, fmt.Sprintf("supported, though %q was not passed: %s", s.Question, formatStep(s)))
 		case s.Decides && slices.Contains(byFigure, d.Answer) && s.Passed():
-			faults = append(faults, fmt.Sprintf("%s: no figure of %q speaks against it: %s", d.Answer, s.Question, written(s)))
+			faults = append(faults, fmt.Sprintf("%s: no figure of %q speaks against it: %s", d.Answer, s.Question, formatStep(s)))
 		case s.Decides && d.Answer == check.Matters.Answer && !slices.ContainsFunc(s.Compared, func(x check.Compared) bool { return x.Joined != check.Beside }):
-			faults = append(faults, fmt.Sprintf("supported, and no figure of %q was needed: %s", s.Question, written(s)))
+			faults = append(faults, fmt.Sprintf("supported, and no figure of %q was needed: %s", s.Question, formatStep(s)))
 		}
 	}
 	return faults
 }
 
-// written writes the comparisons of a question.
-func written(s *check.Asked) (out string) {
+// formatStep writes the comparisons of a question.
+func formatStep(s *check.Asked) (out string) {
 	for i, x := range s.Compared {
 		if i > 0 {
 			out += "; "
