@@ -2,6 +2,8 @@ package threads
 
 import (
 	"hash/maphash"
+	"maps"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
@@ -72,6 +74,24 @@ func (t *Threads) rootFunction(s evidence.SubjectID, l *Sample) string {
 		}
 	}
 	return ""
+}
+
+// PathTo returns the user's function with its callers, as [threadstack.View.Path] does, by which sampled threads of a process came to it most
+// often. An owner that no sample has is returned as it is.
+func (t *Threads) PathTo(s evidence.SubjectID, owner string) string {
+	seen := make(map[string]int64)
+	looks := t.Samples(s)
+	for i := range looks {
+		if v := &looks[i].View; v.Owner == owner && owner != "" {
+			seen[v.Path(t.pathOf(looks[i].Stack).frames)]++
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(seen)) {
+		if seen[path] > seen[owner] || seen[owner] == 0 {
+			owner = path
+		}
+	}
+	return owner
 }
 
 // Outermost returns the outermost function of the user's code or a library's on a sampled stack, named as in views; "" if there is

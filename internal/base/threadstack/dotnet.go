@@ -237,6 +237,12 @@ func (s *dotnetStack) findOuter() {
 	if v.Outer = v.User; v.User < 0 || s.frames[v.User].own != users {
 		return
 	}
+	v.findCallers(len(s.frames), func(i int) string {
+		if f := &s.frames[i]; f.own != users || f.none {
+			return ""
+		}
+		return Bare(Short(s.frames[i].name))
+	})
 	for i := v.User + 1; i < len(s.frames); i++ {
 		switch f := &s.frames[i]; {
 		case f.own == users && !f.none:

@@ -245,6 +245,15 @@ func (s *jvmStack) findOwner() {
 	for i := v.User + 1; i < len(s.frames) && s.frames[i].own == users; i++ {
 		v.Outer = i
 	}
+	if v.Library {
+		return
+	}
+	v.findCallers(len(s.frames), func(i int) string {
+		if f := &s.frames[i]; f.own != users || f.none || strings.Contains(f.name, "$$Lambda") {
+			return ""
+		}
+		return Bare(Short(s.frames[i].name))
+	})
 }
 
 // markNamedServer marks threads as a server's by their names where no known server is on their stacks: a program's own server names its

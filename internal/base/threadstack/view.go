@@ -50,6 +50,7 @@ type View struct {
 	Wait    int           // the call that waits, as in its caller's source
 	User    int           // the first frame of the user's own code below the wait; for a running thread, the innermost of the user's frames
 	Outer   int           // the outermost frame of the user's own code that leads to User: what the framework called; User itself where it called that
+	Callers [2]int        // frames of the user's own code beyond User that led to it, nearest first, each of another function; 0 none
 	Began   int           // where the thread took up work: its pool's, or its role's, own method
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
@@ -95,6 +96,29 @@ func (v View) Reason() string {
 		return v.Owner
 	}
 	return v.Pattern + " in " + v.Owner
+}
+
+// Path returns the user's function and its callers in the user's own code, of a stack's frames: "Shop!Db.Query() ← Artists.Load ← Rooms.Get";
+// "" if there is none.
+func (v *View) Path(frames []string) string {
+	path := v.Owner
+	for _, i := range v.Callers {
+		if i > 0 && i < len(frames) && path != "" {
+			path += evidence.Link + Bare(Short(frames[i]))
+		}
+	}
+	return path
+}
+
+// findCallers finds the callers of the user's frame among n frames. Of tells the function of a frame of the user's own code, and "" of any other.
+func (v *View) findCallers(n int, of func(i int) string) {
+	last, found := of(v.User), 0
+	for i := v.User + 1; i < n && found < len(v.Callers); i++ {
+		if function := of(i); function != "" && function != last {
+			v.Callers[found], last = i, function
+			found++
+		}
+	}
 }
 
 // Cause interns the reason with what is known of the wait.

@@ -118,19 +118,19 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		v.Rule, v.Needs, v.Weight = StandsAlone, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
 		v.Title = "Probably: " + k.Title
 		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", max(k.Groups[0].Count, k.AtOne))
-		k.addFinding(&v)
+		c.addFinding(&k, &v)
 		return v
 	case k.More != nil:
 		v.Rule, v.Needs = OneLook, k.More
 		v.Summary = fmt.Sprintf("%s waited for a lock at the same time, but %s cannot say how often", formatMeanCount(k.Waiting.Number, "thread"), units.Plural(k.Looks, "thread dump"))
-		k.addFinding(&v)
+		c.addFinding(&k, &v)
 		return v
 	}
 	v.Rule, v.Title = Matters, k.Title
 	if k.Waiting.Known() {
 		v.Weight = min(1, k.Waiting.Number/max(1, k.Cores))
 	}
-	k.addFinding(&v)
+	c.addFinding(&k, &v)
 	return v
 }
 
@@ -157,11 +157,11 @@ func (c *Case) SaveLocks(w *metrics.Locks) *Saves {
 
 // addFinding adds to a verdict which code waits, what the holder of the lock did, and what to
 // change.
-func (k *Contention) addFinding(v *Verdict) {
+func (c *Case) addFinding(k *Contention, v *Verdict) {
 	v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
-	fix := Fix{Text: k.Shorten, Code: cmp.Or(k.Owner, k.Within, threads.Nameless)}
+	fix := Fix{Text: k.Shorten, Code: cmp.Or(c.Threads().PathTo(c.Subject, k.Owner), k.Within, threads.Nameless)}
 	if k.Holder.Stands {
-		fix = Fix{Text: k.Outside, Code: k.Holder.Owner}
+		fix = Fix{Text: k.Outside, Code: c.Threads().PathTo(c.Subject, k.Holder.Owner)}
 	}
 	v.Fix = append(v.Fix, fix)
 }

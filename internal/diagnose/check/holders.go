@@ -278,7 +278,7 @@ func (c *Case) HolderPlace(wait Wait, root ledger.Mechanism) string {
 	}
 	var parts []string
 	site := c.SiteOf(top.at)
-	for _, p := range []string{c.Bundle.Names.Text(top.via), site.String(), c.callerOf(top.at, site), c.Bundle.Names.Text(top.cause)} {
+	for _, p := range []string{c.Bundle.Names.Text(top.via), site.String(), site.Callers[0], c.Bundle.Names.Text(top.cause)} {
 		if p != "" && !slices.ContainsFunc(parts, func(q string) bool { return strings.Contains(q, p) }) {
 			parts = append(parts, p)
 		}

@@ -15,9 +15,10 @@ import (
 
 // Site is a place in the program.
 type Site struct {
-	Function string // the program's own function, "main.(*Journal).Append"; "": none is on the stack
-	Line     int32  // of Function, 0 unknown
-	Callee   string // the function of a library or the runtime that it called, "os.(*File).Sync"; "": none
+	Function string    // the program's own function, "main.(*Journal).Append"; "": none is on the stack
+	Line     int32     // of Function, 0 unknown
+	Callee   string    // the function of a library or the runtime that it called, "os.(*File).Sync"; "": none
+	Callers  [2]string // the program's own functions that led to Function, nearest first: "main.(*Shop).order:77"; "": none
 }
 
 // String returns "main.(*Journal).Append:41", or the parts of it that are known.
@@ -31,22 +32,19 @@ func (s Site) String() string {
 	return s.Function
 }
 
-// callerOf returns the program's own function that called a function of its own, by a stack of Go: "main.(*Census).export:96"; "" if there is none.
-func (c *Case) callerOf(stack evidence.StackID, s Site) string {
-	if stack == 0 || c.OnThreads() {
+// Path returns the place with the program's own functions that led to it: "main.(*Store).price:41 ← main.(*Shop).prices:77".
+// It is "" where the stack shows none of the program's functions.
+func (s Site) Path() string {
+	if s.Function == "" {
 		return ""
 	}
-	own := c.ownModule()
-	within := false
-	for _, f := range c.Bundle.Stacks.Frames(stack) {
-		switch name := c.Bundle.Names.Text(f.Func); {
-		case name == s.Function:
-			within = true
-		case within && ownGo(name, own) && name != s.Function+"-fm": // a method value's wrapper
-			return Site{Function: name, Line: f.Line}.String()
+	path := s.String()
+	for _, caller := range s.Callers {
+		if caller != "" {
+			path += evidence.Link + caller
 		}
 	}
-	return ""
+	return path
 }
 
 // SiteOf finds the program's own code in a stack: its innermost frame, and what that called.
@@ -57,9 +55,15 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	if c.OnThreads() {
 		v := c.Threads().View(c.Subject, stack)
 		s.Function = v.Owner
-		if frames := c.Bundle.Stacks.Frames(stack); v.User > 0 && v.User <= len(frames) {
+		frames := c.Bundle.Stacks.Frames(stack)
+		if v.User > 0 && v.User <= len(frames) {
 			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threadstack.IsFunction(callee) {
 				s.Callee = threadstack.Short(callee)
+			}
+		}
+		for n, i := range v.Callers {
+			if i > 0 && i < len(frames) {
+				s.Callers[n] = threadstack.Bare(threadstack.Short(c.Bundle.Names.Text(frames[i].Func)))
 			}
 		}
 		return s
@@ -76,6 +80,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 			if i > 0 {
 				s.Callee = c.Bundle.Names.Text(frames[i-1].Func)
 			}
+			s.findCallers(c.Bundle, frames[i+1:], own)
 			return s
 		}
 	}
@@ -87,8 +92,20 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 	return s
 }
 
-// CallSite returns the program's own function that sent most of the time of the calls to a peer, and the one that called it:
-// "main.(*Store).price ← main.(*Shop).prices". It is "" where the stacks of calls are not known, or show none of the program's functions.
+// findCallers finds the callers of a function of Go in the frames beyond it.
+func (s *Site) findCallers(b *evidence.Bundle, beyond []evidence.Frame, own string) {
+	last, found := s.Function, 0
+	for _, f := range beyond {
+		name := b.Names.Text(f.Func)
+		if found == len(s.Callers) || !ownGo(name, own) || name == last || name == last+"-fm" { // a method value's wrapper
+			continue
+		}
+		s.Callers[found], last = Site{Function: name, Line: f.Line}.String(), name
+		found++
+	}
+}
+
+// CallSite returns the program's own function that sent most of the time of the calls to a peer, as [Site.Path] does. It is "" where the stacks of calls are not known, or show none of the program's functions.
 func (c *Case) CallSite(peer evidence.NameID) string {
 	v := &c.Bundle.Intervals
 	sums := make(map[evidence.StackID]int64)
@@ -104,10 +121,7 @@ func (c *Case) CallSite(peer evidence.NameID) string {
 		if s.Function == "" {
 			continue
 		}
-		text := s.String()
-		if caller := c.callerOf(stack, s); caller != "" && caller != text {
-			text += " ← " + caller
-		}
+		text := s.Path()
 		if longest[text] += sums[stack]; site == "" || longest[text] > longest[site] {
 			site = text
 		}

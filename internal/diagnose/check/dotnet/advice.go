@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -38,7 +39,7 @@ func (s *starving) listFixes(groups []threads.Group, predicted bool) (out []chec
 func unblockFix(g *threads.Group) check.Fix {
 	v := g.View
 	where := threadpool.Method(v)
-	f := check.Fix{Code: frameToChange(v)}
+	f := check.Fix{Code: cmp.Or(v.Path(g.Frames), threadpool.Method(v))}
 	call := strings.TrimPrefix(v.Pattern, "sync I/O: ")
 	if threadpool.Native(v) {
 		f.Text = fmt.Sprintf("make %s async: it blocks in native code, often Thread.Sleep up to .NET 5 (a loop that polls a task) or a native call; await the task, use Task.Delay, or move the call to a dedicated thread", where)
@@ -77,12 +78,7 @@ func formatCaller(g *threads.Group) string {
 }
 
 // frameToChange returns the frame to change, as stacks print it.
-func frameToChange(v threadstack.View) string {
-	if v.Owner == "" {
-		return threadpool.Method(v)
-	}
-	return v.Owner
-}
+func frameToChange(v threadstack.View) string { return cmp.Or(v.Owner, threadpool.Method(v)) }
 
 // stopgapFixes returns the setting that gives the pool enough threads from the start. The runtime
 // reads the number in the environment as hexadecimal; the prefix is DOTNET_ from .NET 6 on and was

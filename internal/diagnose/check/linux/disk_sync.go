@@ -147,10 +147,7 @@ func siteOf(c *check.Case, f *finding) string {
 	if f.x == nil || len(f.x.places) == 0 {
 		return ""
 	}
-	if s := c.SiteOf(f.x.places[0].Stack); s.Function != "" {
-		return s.String()
-	}
-	return ""
+	return c.SiteOf(f.x.places[0].Stack).Path()
 }
 
 // journalled are functions in which file systems wait for their journal or log.

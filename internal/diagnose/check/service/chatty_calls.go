@@ -240,7 +240,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if some {
 		v.Title = fmt.Sprintf("%s of the requests of %s make %s calls each to %s, %s.", units.Percent(worst.share), routeName(c, worst.route), units.Num(float64(median)), whom, order)
 	}
-	where := cmp.Or(c.SiteOf(siteOfCalls(c, worst)).String(), callingCode(c, to))
+	where := cmp.Or(c.SiteOf(siteOfCalls(c, worst)).Path(), callingCode(c, to))
 	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, from))
 	}

@@ -414,7 +414,7 @@ func callSite(c *check.Case, details []ledger.Entry) string {
 			top = s
 		}
 	}
-	return c.SiteOf(top).String()
+	return c.SiteOf(top).Path()
 }
 
 // calledFrom returns the method of the program in which most calls of a dependency begin; "" where

@@ -99,7 +99,7 @@ func judgeStanding(c *check.Case) (v check.Verdict, ok bool) {
 		c.Figure("wait.threads_mean", "threads waiting there, on average", mean, "count", top.origin),
 		c.Figure("wait.threads_seen", "threads seen waiting there", float64(len(top.lanes)), "count", top.origin),
 		c.Figure("wait.looks_share", "share of samples of "+who+" with work", share, "1", top.origin))
-	v.Fix = append(v.Fix, check.Fix{Text: fixOf(standing[top.view.State], top.waits), Code: top.view.Owner})
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(standing[top.view.State], top.waits), Code: c.Threads().PathTo(c.Subject, top.view.Owner)})
 	return v, true
 }
 

@@ -223,7 +223,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // the holder does it on the one thread that others wait for
 	}
-	code := siteOf(c, p)
+	code := c.SiteOf(p.Stack).Path()
 	if code == "" && p.Wait.Kind == evidence.Turn {
 		code = turnRuns(c, &v)
 	}
@@ -357,15 +357,6 @@ func placeTitle(m ledger.Mechanism, what evidence.Wait, name string) string {
 		return "Slow requests wait for other requests: " + name
 	}
 	return "Slow requests wait at one place: " + name
-}
-
-// siteOf returns the place in the code, with its line where that is known.
-func siteOf(c *check.Case, p *ledger.Place) string {
-	s := c.SiteOf(p.Stack)
-	if s.Function == "" {
-		return ""
-	}
-	return s.String()
 }
 
 // fixOf returns what helps against waiting at a place, by the kind of the wait, else by its
