@@ -14,10 +14,11 @@ func (b *Bundle) Clip(from, until int64) {
 	inside := func(c ClockID, t int64) bool { return placed(c) && t >= from && t < until }
 
 	var requests Requests
+	moved := make([]RequestID, b.Requests.Len()+1) // by what a request was
 	for i := range b.Requests.Len() {
 		if inside(b.Requests.Clock.At(i), b.Requests.End.At(i)) {
 			row := b.Requests.Row(i)
-			requests.addRow(&row)
+			moved[i+1] = requests.addRow(&row)
 		}
 	}
 	b.Requests = requests
@@ -27,7 +28,7 @@ func (b *Bundle) Clip(from, until int64) {
 	var figures []Extra
 	for i := range old.Len() {
 		x := Interval{Subject: old.Subject[i], Clock: old.Clock[i], Lane: old.Lane[i], Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
-			Request: NoRequest, Stack: old.Stack[i], Cause: old.Cause[i], Holder: old.Holder[i], Origin: old.Origin[i]}
+			Request: moved[old.Request[i]], Stack: old.Stack[i], Cause: old.Cause[i], Holder: old.Holder[i], Origin: old.Origin[i]}
 		figures = old.extras.appendTo(figures[:0], i)
 		x.Extra = figures
 		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])

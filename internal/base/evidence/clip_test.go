@@ -7,10 +7,14 @@ func TestClip(t *testing.T) {
 	p := b.Builder(b.AddArtifact(Artifact{Name: "x"}), "x")
 	s := p.Subject(Subject{})
 	path := Path(nil).Append(Segment{Kind: Running, Dur: 5})
+	var ids []RequestID
 	for i := range int64(10) {
-		p.Request(Request{Subject: s, Start: 100*i + 1, End: 100*i + 6, Path: path})
+		ids = append(ids, p.Request(Request{Subject: s, Start: 100*i + 1, End: 100*i + 6, Path: path}))
 		p.Sample(Sample{Subject: s, Time: 100 * i, Value: i}) // the first one has no time
 		p.Interval(Interval{Subject: s, Kind: GCCycle, Start: 100 * i, End: 100*i + 50, Extra: []Extra{{CycleNumber, float64(i)}, {Forced, 1}}[:1+i%2]})
+	}
+	for i, id := range ids {
+		p.Interval(Interval{Subject: s, Kind: Call, Start: 100*int64(i) + 2, End: 100*int64(i) + 3, Request: id})
 	}
 	p.Cover(Coverage{Subject: s, Kind: CoverGC, From: 1, Until: 1000})
 	p.Close()
@@ -28,13 +32,23 @@ func TestClip(t *testing.T) {
 	if v := b.Samples.Value; len(v) != 4 || v[0] != 0 || v[1] != 4 || v[3] != 6 {
 		t.Errorf("samples %v, want the one without a time and those at 400, 500 and 600", v)
 	}
-	if n := b.Intervals.Len(); n != 4 {
-		t.Errorf("%d intervals, want 4", n)
+	calls := b.Intervals.Select(Call, b.Requests.Subject.At(0))
+	for n, i := range calls {
+		if row := int(b.Intervals.Request[i]) - 1; row != n || b.Requests.Start.At(row) != b.Intervals.Start[i]-1 {
+			t.Errorf("call %d is request %d's", n, row)
+		}
+	}
+	if len(calls) != 3 {
+		t.Errorf("%d calls, want those of the requests that are kept", len(calls))
+	}
+	cycles := b.Intervals.Select(GCCycle, b.Requests.Subject.At(0))
+	if len(cycles) != 4 {
+		t.Errorf("%d cycles, want 4", len(cycles))
 	}
 	if b.Intervals.Start[0] != 320 || b.Intervals.End[0] != 350 {
 		t.Errorf("the first interval is %d–%d, want 320–350", b.Intervals.Start[0], b.Intervals.End[0])
 	}
-	for i := range b.Intervals.Len() {
+	for _, i := range cycles {
 		n, _ := b.Intervals.Get(i, CycleNumber)
 		if int(n) != i+3 {
 			t.Errorf("interval %d is of cycle %v", i, n)
