@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -52,6 +53,8 @@ type Case struct {
 	// Bare is what was found in the same recording without a row for each request, nil
 	// where that was not asked.
 	Bare *Case `json:"without_rows,omitempty"`
+	// Halves are what was found in the first half of the recording alone and in the second; empty where that was not asked.
+	Halves []Case `json:"halves,omitempty"`
 }
 
 // wasDiagnosed reports whether the service was diagnosed.
@@ -93,7 +96,28 @@ func (c Case) String() string {
 		one.Service = "; without rows"
 		text += one.String()
 	}
+	for i, one := range c.Halves {
+		one.Service = "; " + halves[i] + " half"
+		text += one.String()
+	}
 	return text
+}
+
+var halves = [...]string{"first", "second"}
+
+// judgeHalves judges each half of a recording alone: a fault that lasts is in both.
+func judgeHalves(ctx context.Context, o options, args []string, whole *diagnose.Diagnosis, k *Kept, c Case) (out []Case) {
+	middle := whole.Window.Start.Add(whole.Window.End.Sub(whole.Window.Start) / 2).UTC().Format(time.RFC3339Nano)
+	for _, part := range []string{"--until", "--since"} {
+		one := c
+		if d, err := runDiagnose(ctx, o.binary, append(slices.Clone(args), part, middle)); err != nil {
+			one.Error = err.Error()
+		} else {
+			one.judgeDiagnosis(d, k)
+		}
+		out = append(out, one)
+	}
+	return out
 }
 
 // judgeRun diagnoses what was kept of a run and compares it with the known answer.
@@ -128,7 +152,11 @@ func judgeRun(ctx context.Context, o options, dir string, k *Kept) Case {
 		c.Error = err.Error()
 		return c
 	}
+	asked := c
 	c.judgeDiagnosis(d, k)
+	if o.halves {
+		c.Halves = judgeHalves(ctx, o, args, d, k, asked)
+	}
 	c.Files = judgeFiles(ctx, o, dir, k)
 	return c
 }

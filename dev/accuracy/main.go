@@ -7,6 +7,7 @@
 //	go run ./dev/accuracy -no-labs -draw 7 -take 60 -resume -keep out/x    60 more of all, drawn by lot, that out/x does not have
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
+//	go run ./dev/accuracy -again out/x -halves      … and each half of them alone: the verdict should be the same
 //	go run ./dev/accuracy -faults 15s -only redis    what clients get with each fault and without it
 //	go run ./dev/accuracy -dir lab/stacks -fixes                    what fixes are predicted to do, and what is measured
 //	go run ./dev/accuracy -dir lab/stacks -costs 8s                 what recording costs healthy services
@@ -51,6 +52,7 @@ type options struct {
 	noLabs   bool
 	files    bool
 	bothRows bool // judged with a row for each request and without
+	halves   bool // judged also by each half of the recording
 	watch    bool
 	busy     int // programs that compute beside the recorded service
 	faults   time.Duration
@@ -96,6 +98,7 @@ func runCommand(ctx context.Context, args []string) (pass bool, err error) {
 	f.BoolVar(&o.noLabs, "no-labs", false, "leave out the labs' variants, which take ten to twenty minutes each")
 	f.BoolVar(&o.files, "files", false, "also judge what is said of files that people have without a recording, where a runtime has such")
 	f.StringVar(&rows, "rows", "", "both: judge each recording with a row for each request and without (default: as known.json says)")
+	f.BoolVar(&o.halves, "halves", false, "also judge the first half of each recording alone, and the second")
 	f.IntVar(&o.busy, "busy", 0, "how many programs compute all the time beside each service while it is recorded: its cause must be among the first two")
 	f.BoolVar(&o.watch, "watch", false, "watch the services instead, as unstall watch does, and say what alarms there were")
 	f.DurationVar(&o.faults, "faults", 0, "record nothing: put the load on for this long with each service's fault and without, and say what clients got")

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/model"
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
 	"github.com/unstall/unstall/internal/collect/discover"
 )
 
@@ -20,6 +21,7 @@ var Go = &Runtime{
 	Title:         "Go",
 	Lane:          "goroutine",
 	Collecting:    []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.gcStart", "runtime.gcMarkDone"},
+	Serves:        gostack.Serves,
 	States:        Evidence{"an execution trace", GoTrace},
 	Requests:      "an access log or an execution trace",
 	Settings:      "GOGC, GOMEMLIMIT and similar settings",

@@ -76,6 +76,12 @@ func TestJVM(t *testing.T) {
 		{"semaphore", under("tomcat", park, "java.util.concurrent.Semaphore.acquire"), threadstack.Worker, evidence.PoolWait, "Semaphore.acquire · CartController.get()"},
 		{"its client", under("tomcat", "java.net.SocketOutputStream.socketWrite0", "org.apache.coyote.http11.InternalOutputBuffer.realWriteBytes", "org.apache.catalina.connector.OutputBuffer.flush", "org.apache.catalina.connector.CoyoteOutputStream.write"),
 			threadstack.Worker, evidence.ClientWait, "sync I/O: InternalOutputBuffer.realWriteBytes · CartController.get()"},
+		{"its client, by a callback of Jetty", under("jetty", park, "java.util.concurrent.locks.LockSupport.park", await, "org.eclipse.jetty.util.SharedBlockingCallback$Blocker.block", "org.eclipse.jetty.server.HttpOutput.write"),
+			threadstack.Worker, evidence.ClientWait, "sync I/O: HttpOutput.write · CartServlet.doGet()"},
+		{"what a library does for the server that called it", append([]string{park, "java.util.concurrent.locks.LockSupport.parkNanos", "java.util.concurrent.CountDownLatch.await", "org.apache.camel.component.seda.SedaProducer.process",
+			"org.apache.camel.processor.Pipeline.process", "org.apache.camel.component.undertow.CartConsumer.handleRequest"}, strings.Fields(`io.undertow.server.Connectors.executeRootHandler io.undertow.server.HttpServerExchange$1.run
+			org.jboss.threads.EnhancedQueueExecutor$ThreadBody.run org.xnio.XnioWorker$WorkerThreadFactory$1$1.run java.lang.Thread.run [XNIO-1]`)...),
+			threadstack.Worker, evidence.SyncWait, "CountDownLatch.await · SedaProducer.process()"},
 		{"a file", under("tomcat", "java.io.FileOutputStream.writeBytes", "java.io.FileOutputStream.write"), threadstack.Worker, evidence.Syscall, "sync I/O: FileOutputStream.writeBytes · CartController.get()"},
 		{"sleeps", under("thread", "java.lang.Thread.sleep"), threadstack.Other, evidence.SleepWait, "Thread.sleep · Job.run()"},
 		{"sleeps, virtual", []string{"java.lang.VirtualThread.parkNanos", "java.lang.VirtualThread.sleepNanos", "java.lang.Thread.sleepNanos", "java.lang.Thread.sleep", "shop.Job.run", "java.lang.VirtualThread.run", "[virtual]"},

@@ -182,10 +182,14 @@ func (s *jvmStack) refineWait() {
 		return
 	}
 	var last *jvmWait
+	handled := false // by code between the wait and the server that called it: the server waits for that code, not for the client
 	for i := v.Wait + 1; i < len(s.frames) && s.frames[i].own != users; i++ {
 		name := s.frames[i].name
 		w := jvmWaitOf(name)
+		handled = handled || w == nil && s.frames[i].told && !hasPrefix(name, jvmServerCode)
 		switch {
+		case w != nil && w.state == evidence.ClientWait && handled:
+			return
 		case w == nil, last != nil && w.rank < last.rank:
 			continue
 		case !stands && w.state != evidence.NetWait && w.state != evidence.ClientWait:

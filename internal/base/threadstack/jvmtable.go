@@ -182,6 +182,10 @@ var jvmFramework = []string{"java.", "javax.", "jakarta.", "jdk.", "sun.", "com.
 	"reactor.", "akka.", "org.apache.pekko.", "play.", "com.linecorp.armeria.", "org.osgi.", "org.apache.felix.", "org.eclipse.osgi.", "org.graalvm.", "com.oracle.", "org.aopalliance.", "net.sf.cglib.",
 	"org.aspectj.", "javassist.", "net.bytebuddy."}
 
+// jvmServerCode may be between a wait and the server's frame that says it is for the client: the JDK, and servers themselves.
+var jvmServerCode = []string{"java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.apache.catalina.", "org.apache.coyote.", "org.apache.tomcat.", "org.eclipse.jetty.",
+	"io.undertow.", "org.xnio.", "org.jboss.threads."}
+
 // jvmLibraries are the packages of libraries that are common in services. It is a list, because stacks do not mark libraries; an unlisted
 // library counts as the user's own code, which is at most one frame too far in.
 var jvmLibraries = []string{

@@ -9,6 +9,7 @@ package check
 import (
 	"path/filepath"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -324,6 +325,23 @@ func (c *Case) UserVisible(from Threshold) bool {
 		c.recordAnswer(AskSlow, float64(p99), from)
 	}
 	return p99 >= slowP99(from.Value)
+}
+
+// AddsNoticeably reports whether what a cause adds to slow requests (ns, in the order of Ledger.Slow) is itself long enough to be noticed:
+// always with an objective, else from a p99 over all requests on, 0 for those not slow.
+func (c *Case) AddsNoticeably(per []int64, from Threshold) bool {
+	l := c.Ledger
+	if l.Rule != ledger.RuleFloor {
+		return true
+	}
+	longest := slices.Sorted(slices.Values(per))
+	beyond := len(l.Rows) / 100 // so many requests take longer than the p99
+	if beyond >= len(longest) {
+		return false
+	}
+	p99 := longest[len(longest)-1-beyond]
+	c.recordAnswer(AskSlow, float64(p99), from)
+	return float64(p99) >= from.Value
 }
 
 // slowP99 is [ledger.Ledger.SlowP99], ns.

@@ -3,7 +3,9 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -123,7 +125,7 @@ func (c *Case) clockedWork() map[called]float64 {
 }
 
 // RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, and which part of that
-// was on behalf of no request; nil of too few samples.
+// was on behalf of no request, 0 where that is not known; nil of too few samples.
 func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
 	if on == 0 {
@@ -137,6 +139,7 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		slow = slow.Add(r.Begins(row), r.End.At(row))
 	}
 	sums, n, apart := make(map[called]float64), 0, 0
+	serves := c.servingStacks(on)
 	var origin evidence.Origin
 	for i := range x.Len() {
 		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 || c.Collects(x.Stack[i]) {
@@ -145,7 +148,7 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		site := c.SiteOf(x.Stack[i])
 		sums[called{site.Function, site.Callee}]++
 		origin = x.Origin[i]
-		if n++; !c.Threads().View(c.Subject, x.Stack[i]).Request {
+		if n++; serves != nil && !serves(x.Stack[i]) {
 			apart++
 		}
 	}
@@ -153,6 +156,58 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		return nil, 0
 	}
 	return rankEfforts(sums, origin), float64(apart) / float64(n)
+}
+
+// servingStacks returns a function that tells whether a stack of the samples of a type serves a request; nil where the samples show nothing of
+// a server that is known.
+func (c *Case) servingStacks(of evidence.NameID) func(evidence.StackID) bool {
+	if c.OnThreads() {
+		return func(stack evidence.StackID) bool { return c.Threads().View(c.Subject, stack).Request }
+	}
+	isServer := platform.ByID(c.Runtime()).Serves
+	if isServer == nil {
+		return nil
+	}
+	known := make(map[evidence.StackID]bool)
+	handlers := make(map[string]bool) // functions on the stacks of goroutines that serve
+	x := &c.Bundle.Samples
+	for i := range x.Len() {
+		stack := x.Stack[i]
+		if _, met := known[stack]; met || x.Type[i] != of || x.Subject[i] != c.Subject {
+			continue
+		}
+		frames := c.Bundle.Stacks.Frames(stack)
+		known[stack] = slices.ContainsFunc(frames, func(f evidence.Frame) bool { return isServer(c.Bundle.Names.Text(f.Func)) })
+		for _, f := range frames {
+			if known[stack] {
+				handlers[c.Bundle.Names.Text(f.Func)] = true
+			}
+		}
+	}
+	if len(handlers) == 0 {
+		return nil
+	}
+	return func(stack evidence.StackID) bool { return known[stack] || handlers[c.startedBy(stack)] }
+}
+
+// closure is how the compiler names a function literal, or a go statement's wrapper, after the function it is in.
+var closure = regexp.MustCompile(`^\.(func|gowrap)?[0-9]+$`)
+
+// startedBy returns the function whose closure a goroutine of Go runs: "main.(*shop).lines" of one that begins with
+// "main.(*shop).lines.func1"; "" if it begins with another.
+func (c *Case) startedBy(stack evidence.StackID) string {
+	own := c.ownModule()
+	for _, f := range slices.Backward(c.Bundle.Stacks.Frames(stack)) {
+		name := c.Bundle.Names.Text(f.Func)
+		if !ownGo(name, own) {
+			continue
+		}
+		if at := strings.LastIndexByte(name, '.'); at >= 0 && closure.MatchString(name[at:]) {
+			return name[:at]
+		}
+		return ""
+	}
+	return ""
 }
 
 // collectingStacks are the stacks that were looked at, and whether each is the collector's.

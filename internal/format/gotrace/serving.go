@@ -1,6 +1,10 @@
 package gotrace
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/gostack"
+)
 
 // stage is where in a server's loop a stack stands.
 type stage uint8
@@ -27,13 +31,11 @@ type serverKind struct {
 
 // serverKinds are the serving stacks that are known. One more is an entry here.
 var serverKinds = []serverKind{
-	{name: "net/http", roots: []string{"net/http.(*conn).serve"}, stageOf: netHTTPStage},
-	{name: "HTTP/2", perRequest: true, roots: []string{
-		"net/http.(*http2serverConn).runHandler", "golang.org/x/net/http2.(*serverConn).runHandler", "net/http/internal/http2.(*serverConn).runHandler"}},
-	{name: "gRPC", perRequest: true, roots: []string{
-		"google.golang.org/grpc.(*Server).serveStreams.func", "google.golang.org/grpc.(*Server).handleStream"}},
-	{name: "net/rpc", perRequest: true, roots: []string{"net/rpc.(*service).call"}},
-	{name: "fasthttp", roots: []string{"github.com/valyala/fasthttp.(*workerPool).getCh.func1", "github.com/valyala/fasthttp.(*workerPool).workerFunc"}, stageOf: fastHTTPStage},
+	{name: "net/http", roots: gostack.NetHTTP, stageOf: netHTTPStage},
+	{name: "HTTP/2", perRequest: true, roots: gostack.HTTP2},
+	{name: "gRPC", perRequest: true, roots: gostack.GRPC},
+	{name: "net/rpc", perRequest: true, roots: gostack.NetRPC},
+	{name: "fasthttp", roots: gostack.FastHTTP, stageOf: fastHTTPStage},
 }
 
 // matchServer recognises a server's stack. Client is true if the stack stands in a read from, or a

@@ -44,7 +44,7 @@ func wellState(d *diagnose.Diagnosis) string {
 	case r != nil && manySlow(r):
 		return "no cause stands out"
 	case r == nil || r.SlowRule != ledger.RuleFloor:
-	case usuallyLong(r):
+	case usuallyLong(r), hasLongRoute(r):
 		return "no slower than usual"
 	case r.Slow > 0 && longTail(r) && (r.SlowThresholdMs == nil || *r.P99Ms > *r.SlowThresholdMs):
 		return "no cause stands out"
@@ -75,6 +75,12 @@ func usuallyLong(r *diagnose.Requests) bool {
 // objective is set.
 func longTail(r *diagnose.Requests) bool {
 	return r.SlowRule == ledger.RuleFloor && r.P99Ms != nil && *r.P99Ms >= noticeable
+}
+
+// hasLongRoute says whether no request is slow for its route, while one in a hundred takes long enough to be noticed: all of some route
+// take that long.
+func hasLongRoute(r *diagnose.Requests) bool {
+	return r.Slow == 0 && r.SlowThresholdMs == nil && longTail(r)
 }
 
 // dominant is a share of the slow time. A second cause with at least this share means several causes; the first cause

@@ -105,3 +105,25 @@ func TestBusiestRouteIsTold(t *testing.T) {
 		t.Errorf("nothing is known of it: %q", said)
 	}
 }
+
+// A route that always takes long makes no request slow for its route; the service is not called well for that.
+func TestRouteThatAlwaysTakesLong(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for _, x := range []struct {
+		p99, limit *float64
+		want       string
+	}{
+		{num(342), nil, "no slower than usual"}, // each route has its own limit
+		{num(19), nil, "nothing wrong"},
+		{num(55), num(60), "nothing wrong"},
+	} {
+		d := &diagnose.Diagnosis{Outcome: diagnose.NothingFound, Requests: &diagnose.Requests{Count: 365, LedgerCount: 365, SlowRule: "3x_route_floor",
+			SlowThresholdMs: x.limit, P50Ms: num(2), P99Ms: x.p99}}
+		if got := wellState(d); got != x.want {
+			t.Errorf("p99 %v ms, limit %v: %s, want %s", *x.p99, x.limit, got, x.want)
+		}
+		if said := Nothing(d, nil, nil); strings.Contains(said, "none much longer") != (x.want == "no slower than usual") {
+			t.Errorf("p99 %v ms: %q", *x.p99, said)
+		}
+	}
+}

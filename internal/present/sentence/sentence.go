@@ -135,7 +135,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			if d.Outcome == diagnose.NothingFound && (usuallyLong(r) || longTail(r) || manySlow(r)) {
 				s = append(s, describeBusiest(d.Busiest)+askForObjective)
 			}
-		case d.Outcome == diagnose.NothingFound && usuallyLong(r):
+		case d.Outcome == diagnose.NothingFound && (usuallyLong(r) || hasLongRoute(r)):
 			s = append(s, strings.Join(Quantiles(r), ", ")+" of "+units.Plural(r.Count, "request")+", none much longer than others of its route.", describeBusiest(d.Busiest)+askForObjective)
 		case d.Outcome == diagnose.NotJudged && r.Count < ledger.MinRequests:
 		case r.SlowThresholdMs != nil:

@@ -153,6 +153,11 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
 	}
+	if !c.AddsNoticeably(per, notice) {
+		v.Rule = check.Brief
+		v.Summary += ", but only milliseconds in each"
+		return v
+	}
 	if _, others := c.BehindCalls(); others >= share/2 && slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == goLock }) {
 		v.Rule = check.Explained
 		v.Summary += fmt.Sprintf(": most of it for calls of the usual length that other requests make (%s)", goLock)

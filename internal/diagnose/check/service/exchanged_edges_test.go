@@ -44,6 +44,8 @@ func TestExchangedEdges(t *testing.T) {
 		{"a third of the searches take 6 ms", searches(6 * ms), DependencySlow, false, ""},
 		{"the supplier stands still for a quarter of a second", quotes(3, 250*ms), RetryStorm, false, ""},
 		{"the supplier stands still for 1.4 s", quotes(3, 1400*ms), RetryStorm, true, "are repeated"},
+		{"the supplier never answers", quotes(3, 7000*ms), RetryStorm, true, "without those that repeat a failed one"},
+		{"the supplier never answers, and is asked once", quotes(1, 7000*ms), RetryStorm, false, ""},
 		{"two at a time make the report", reports(true, 10), CacheStampede, false, ""},
 		{"many at a time make the report", reports(true, 80), CacheStampede, true, "the same call"},
 		{"the payment is within the transaction", sales(true, false), RowLock, true, "while it holds the lock"},

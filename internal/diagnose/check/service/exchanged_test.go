@@ -167,7 +167,7 @@ func quotes(attempts int, outage int64) []byte {
 		w := s.worker(at)
 		now, status := at+200_000, 502
 		for range attempts {
-			if since := (now - began) % 7e9; since >= 5e9 && since < 5e9+outage {
+			if since := (now - began) % 7e9; since >= 5e9 && since < 5e9+outage || outage >= 7e9 {
 				now = s.call(w, now+100_000, -gives, 140, payments, "http 0 GET /quote/{id}")
 				continue
 			}

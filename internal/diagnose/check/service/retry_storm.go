@@ -54,6 +54,7 @@ var (
 
 const (
 	stormSecond = int64(1e9) // ns: the unit of counting calls and requests
+	anyRequest  = -2         // no row, and not −1, unknown
 )
 
 // storm is calls to one place that are retried while they fail.
@@ -61,6 +62,8 @@ type storm struct {
 	to            evidence.NameID
 	calls, failed int
 	usual, then   float64 // calls per request, in other seconds and while they fail
+	always        bool    // they fail all the time: usual are those that repeat no failed one
+	untold        bool    // whether they repeat a failed one is not known
 	failing       map[int64]bool
 }
 
@@ -76,11 +79,17 @@ func judgeRetries(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s", to, units.Plural(s.calls, "call")), float64(s.failed), "count", x.origin),
 		c.Figure("calls.per_request", "calls to the dependency per request, in seconds in which some fail", s.then, "count", x.origin),
-		c.Figure("calls.per_request_usual", "calls to the dependency per request, in other seconds", s.usual, "count", x.origin))
-	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s else", units.Num(s.then), to, units.Num(s.usual))
+		c.Figure("calls.per_request_usual", "calls to the dependency per request, "+s.otherwise(), s.usual, "count", x.origin))
+	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s %s", units.Num(s.then), to, units.Num(s.usual), s.otherwise())
 	factor := s.then / s.usual
 	v.Weigh(float64(s.failed), leastFailed)
 	v.Weigh(factor, stormFactor)
+	if s.untold && factor < stormFactor.Value {
+		v.Rule = check.Untold
+		v.Summary = fmt.Sprintf("%d of %s to %s fail, at all times: whether they repeat failed ones is not known", s.failed, units.Plural(s.calls, "call"), to)
+		v.Needs = []check.Need{{What: "a recording that has some seconds in which its calls are answered"}}
+		return v
+	}
 	if factor < stormFactor.Value || s.failed < leastFailed.Int() {
 		return v
 	}
@@ -98,7 +107,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s else, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), units.Percent(share))
+	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s %s, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), s.otherwise(), units.Percent(share))
 	again := 1 - 1/factor // part of the calls that are retries
 	v.Saves = c.Bound(again*float64(sumInts(per)), 0, float64(sumInts(per)))
 	v.Fix = append(v.Fix, check.Fix{Text: "give retries a budget (at most one in ten calls) and a growing, random pause before each, stop calling for a moment while most fail (circuit breaker), and set the timeout above the usual 99th percentile of the call"})
@@ -112,6 +121,14 @@ func judgeRetries(c *check.Case) check.Verdict {
 	return v
 }
 
+// otherwise says what the usual number of calls is of.
+func (s *storm) otherwise() string {
+	if s.always {
+		return "without those that repeat a failed one"
+	}
+	return "in other seconds"
+}
+
 // overlapsFailures says whether a time touches a second in which calls fail.
 func (s *storm) overlapsFailures(x *exchanged, from, until int64) bool {
 	for at := (from - x.from) / stormSecond; at <= (until-x.from)/stormSecond; at++ {
@@ -122,16 +139,26 @@ func (s *storm) overlapsFailures(x *exchanged, from, until int64) bool {
 	return false
 }
 
-// findStorm counts the calls to the place at which most fail; nil if hardly any fails, or there is
-// no other time to compare with.
+// findStorm counts the calls to the place at which most fail; nil if hardly any fails. Where there is no other time to compare with, a call
+// that follows a failed one for the same thing is a retry: of the same request, where that is known.
 func findStorm(c *check.Case, x *exchanged) (worst *storm) {
-	type counts struct{ calls, failed map[int64]int }
+	type counts struct {
+		calls, failed, again map[int64]int
+		alike                map[int64]int            // those that follow a failed one for the same thing, of whichever request
+		asked                map[evidence.NameID]bool // operations
+	}
+	type asked struct {
+		request       int
+		to, operation evidence.NameID
+		sent          int64
+	}
+	before := make(map[asked]*exchangedCall)
 	by := make(map[evidence.NameID]*counts)
 	for i := range x.calls {
 		call := &x.calls[i]
 		of := by[call.to]
 		if of == nil {
-			of = &counts{make(map[int64]int), make(map[int64]int)}
+			of = &counts{make(map[int64]int), make(map[int64]int), make(map[int64]int), make(map[int64]int), make(map[evidence.NameID]bool)}
 			by[call.to] = of
 		}
 		at := (call.begun - x.from) / stormSecond
@@ -139,18 +166,29 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 		if call.failed {
 			of.failed[at]++
 		}
+		for _, x := range []struct {
+			request int
+			follows map[int64]int
+		}{{call.request, of.again}, {anyRequest, of.alike}} {
+			k := asked{x.request, call.to, call.operation, call.sent}
+			if last := before[k]; last != nil && last.failed && call.begun <= last.end+(last.end-last.begun) {
+				x.follows[at]++
+			}
+			before[k] = call
+		}
+		of.asked[call.operation] = true
 	}
 	requests := x.requestsBySecond(c)
 	for _, to := range slices.Sorted(maps.Keys(by)) {
 		of := by[to]
 		s := &storm{to: to, failing: make(map[int64]bool)}
-		var callsThen, callsElse, requestsThen, requestsElse int
+		var callsThen, callsElse, requestsThen, requestsElse, again, alike int
 		for at, n := range of.calls {
 			s.calls += n
 			s.failed += of.failed[at]
 			s.failing[at] = of.failed[at] >= failedEach.Int() && float64(of.failed[at]) >= failedPart.Value*float64(n)
 			if s.failing[at] {
-				callsThen += n
+				callsThen, again, alike = callsThen+n, again+of.again[at], alike+of.alike[at]
 			} else {
 				callsElse += n
 			}
@@ -162,10 +200,18 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 				requestsElse += n
 			}
 		}
-		if s.failed < failedEach.Int() || requestsThen < leastRequests.Int() || requestsElse < leastRequests.Int() || callsElse == 0 {
+		if s.failed < failedEach.Int() || requestsThen < leastRequests.Int() {
 			continue
 		}
 		s.then, s.usual = float64(callsThen)/float64(requestsThen), float64(callsElse)/float64(requestsElse)
+		if requestsElse < leastRequests.Int() || callsElse == 0 {
+			if len(of.asked) >= leastRequests.Int() { // else different requests ask for the same
+				again = max(again, alike)
+			} else {
+				s.untold = alike > again
+			}
+			s.usual, s.always = float64(callsThen-again)/float64(requestsThen), true
+		}
 		if worst == nil || s.failed > worst.failed {
 			worst = s
 		}
