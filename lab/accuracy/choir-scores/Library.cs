@@ -15,10 +15,10 @@ namespace ChoirScores
         }
     }
 
-    // All scores of a choir: 800 pieces in four voices.
+    // All scores of a choir: 400 pieces in four voices.
     public sealed class Library
     {
-        const int Pieces = 800, Voices = 4, Notes = 1600;
+        const int Pieces = 400, Voices = 4, Notes = 3200;
         static readonly string[] Names = { "c", "d", "e", "f", "g", "a", "b" };
 
         readonly Note[][] pieces = new Note[Pieces][];
@@ -36,7 +36,7 @@ namespace ChoirScores
         // Prints a piece on one long strip of paper.
         public string Print(int piece)
         {
-            var strip = new StringBuilder(280_000);
+            var strip = new StringBuilder(80_000);
             foreach (Note first in pieces[piece % Pieces])
             {
                 for (Note note = first; note != null; note = note.Next)

@@ -18,7 +18,7 @@ public class Main {
 
     record Opinion(String text, List<String> reasons) {}
 
-    static final int COINS = 20_000, KEPT = 200;
+    static final int COINS = 20_000, KEPT = 100;
     static final Coin[] coins = new Coin[COINS];
     static final AtomicReferenceArray<Opinion> opinions = new AtomicReferenceArray<>(KEPT);
     static final AtomicInteger given = new AtomicInteger();
@@ -59,7 +59,7 @@ public class Main {
     static Opinion judge(int number) {
         Coin coin = coins[number % COINS];
         List<String> reasons = new ArrayList<>();
-        for (int like = 0; like < 24; like++)
+        for (int like = 0; like < 48; like++)
             coins[(number + like * 37) % COINS].sales().forEach((year, sale) -> reasons.add(year + ": " + sale));
         Opinion opinion = new Opinion(coin.name() + ", " + reasons.size() + " sales, best " + reasons.stream().max(String::compareTo).orElse("none") + "\n", reasons);
         opinions.set(given.getAndIncrement() % KEPT, opinion);

@@ -42,16 +42,16 @@ public class Main {
     }
 
     static final ThreadLocal<Line> line = ThreadLocal.withInitial(Line::new);
-    static final ExecutorService office = Executors.newFixedThreadPool(6, Thread.ofPlatform().name("office-", 1).factory());
+    static final ExecutorService office = Executors.newFixedThreadPool(6, work -> new Thread(work, "office"));
     static final ExecutorService checkers = "0".equals(System.getenv("FAULT"))
-            ? Executors.newFixedThreadPool(12, Thread.ofPlatform().name("checker-", 1).factory()) : office;
+            ? Executors.newFixedThreadPool(12, work -> new Thread(work, "checker")) : office;
 
     public static void main(String[] args) throws IOException {
         String[] address = System.getenv("ADDR").split(":");
         try (ServerSocket door = new ServerSocket(Integer.parseInt(address[1]), 256, InetAddress.getByName(address[0]))) {
             while (true) {
                 Socket guest = door.accept();
-                Thread.ofPlatform().name("door").start(() -> talk(guest));
+                new Thread(() -> talk(guest), "door").start();
             }
         }
     }

@@ -18,7 +18,7 @@ import javax.crypto.spec.PBEKeySpec;
 
 /** Signet rings: who wears which, and now and then a proof that a seal was made by one. One thread serves all connections. */
 public class Main {
-    static final int RINGS = 160, ROUNDS = 150_000;
+    static final int RINGS = 160, ROUNDS = 600_000;
 
     /** A connection, and what it has sent of a request. */
     static final class Wearer {
