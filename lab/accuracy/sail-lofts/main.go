@@ -47,7 +47,7 @@ func (b *buyer) callDepot(ctx context.Context, sail string) (string, error) {
 }
 
 func main() {
-	b := &buyer{depot: os.Getenv("ADDR_DEPOT"), patience: 80 * time.Millisecond, attempts: 8}
+	b := &buyer{depot: os.Getenv("ADDR_DEPOT"), patience: 50 * time.Millisecond, attempts: 12}
 	if os.Getenv("FAULT") == "0" {
 		b.patience, b.attempts = time.Second, 1
 	}
