@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -20,8 +21,9 @@ type buyer struct {
 
 func (b *buyer) reserve(ctx context.Context, sail string) (note string, err error) {
 	for range b.attempts {
-		if note, err = b.callDepot(ctx, sail); err == nil || ctx.Err() != nil {
-			return note, err
+		note, err = b.callDepot(ctx, sail)
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return note, err // whatever the depot says is final
 		}
 	}
 	return "", fmt.Errorf("the depot did not answer %d times: %w", b.attempts, err)
