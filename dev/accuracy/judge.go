@@ -107,7 +107,10 @@ var halves = [...]string{"first", "second"}
 
 // judgeHalves judges each half of a recording alone: a fault that lasts is in both.
 func judgeHalves(ctx context.Context, o options, args []string, whole *diagnose.Diagnosis, k *Kept, c Case) (out []Case) {
-	middle := whole.Window.Start.Add(whole.Window.End.Sub(whole.Window.Start) / 2).UTC().Format(time.RFC3339Nano)
+	if whole.Window.Start == nil || whole.Window.End == nil { // no clock tells the time of day
+		return nil
+	}
+	middle := whole.Window.Start.Add(whole.Window.End.Sub(*whole.Window.Start) / 2).UTC().Format(time.RFC3339Nano)
 	for _, part := range []string{"--until", "--since"} {
 		one := c
 		if d, err := runDiagnose(ctx, o.binary, append(slices.Clone(args), part, middle)); err != nil {
