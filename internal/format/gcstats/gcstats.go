@@ -165,7 +165,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	*b.Clock() = evidence.Clock{Name: "sums of a trace", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
 	if p.emitEvents(b, subject); len(p.rows) == 0 {
-		b.Clock().Name = "since the trace began"
+		b.Clock().Name, b.Clock().Resolution = "since the trace began", 1e3
 		return nil
 	}
 	t := evidence.Table{Title: "collections by generation", Columns: []string{"generation", "count", "longest pause ms", "mean ms", "total ms", "induced"}}

@@ -38,13 +38,24 @@ const (
 	found
 )
 
-// cacheLine reads what a line says of which key.
+// cacheLine reads what a line says of which key. The name of a logger may have the word, too.
 func cacheLine(l []byte) (does cacheDoes, key string, took float64) {
-	at := indexFold(l, "cache")
-	if at < 0 {
-		return nothing, "", 0
+	const most = 4 // times that a line has the word
+	for range most {
+		at := indexFold(l, "cache")
+		if at < 0 {
+			break
+		}
+		if does, key, took = saidOfCache(string(l[at+len("cache") : min(len(l), at+2*mostName+64)])); does != nothing {
+			return does, key, took
+		}
+		l = l[at+len("cache"):]
 	}
-	rest := string(l[at+len("cache") : min(len(l), at+2*mostName+64)])
+	return nothing, "", 0
+}
+
+// saidOfCache reads what stands behind the word.
+func saidOfCache(rest string) (does cacheDoes, key string, took float64) {
 	if len(rest) == 0 || !strings.ContainsRune(" _-", rune(rest[0])) {
 		return nothing, "", 0
 	}

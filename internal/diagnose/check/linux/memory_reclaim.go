@@ -45,6 +45,9 @@ reclaim memory themselves.`,
 	Needs: "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
 	Applies: func(c *check.Case) bool {
 		m := reclaimMechanism(c)
+		if _, scans := judgeScanned(c); scans && c.Ledger == nil {
+			return true
+		}
 		return m.hasEvidence(c) || shortOf(c) >= slight.Value
 	},
 	Judge:     judgeReclaim,
@@ -100,6 +103,9 @@ func limitHitRate(c *check.Case) (rate float64) {
 
 func judgeReclaim(c *check.Case) check.Verdict {
 	m := reclaimMechanism(c)
+	if scanned, ok := judgeScanned(c); ok && c.Ledger == nil && !m.hasEvidence(c) {
+		return scanned
+	}
 	v, f := m.judgeLoss(c)
 	s := strainOf(c)
 	p, of := groupOrHostPressure(s.Memory, s.HostMemory)

@@ -88,7 +88,7 @@ func judgeBig(c *check.Case) check.Verdict {
 		v.Rule, v.Needs = check.StandsAlone, []check.Need{again, asked}
 		v.Title = fmt.Sprintf("Values of megabytes probably delay all clients of %s: since its start a command moves %s on average, %s/s in all.", s.productTitle(), units.Size(bytes/s.Ops.Number), units.Size(bytes))
 		largest = bytes / s.Ops.Number
-		v.Evidence = append(v.Evidence, c.Figure("redis.bytes_per_command", "bytes that a command moves, average since the start", largest, "bytes", s.NetOut.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.mean_command_bytes", "bytes that a command moves, average since the start", largest, "bytes", s.NetOut.Origin))
 	default:
 		v.Summary += fmt.Sprintf(", but only %s/s are transferred", units.Size(bytes))
 		return s.unlessOneLook(v)
