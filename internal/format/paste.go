@@ -334,6 +334,11 @@ func (p *paste) claimAmongProse(formats []Format, lines []Line) {
 		p.skipped += n
 		return
 	}
+	if n == 2 && isLabel(lines[0].Text) && p.claimLines(formats, lines[1:]) {
+		p.skipped++
+		p.changed = true
+		return
+	}
 	for off := 1; off <= min(wordsAround, n-2); off++ {
 		if isIndented := asCode(lines[off].Text); p.claimLines(formats, lines[off:]) || isIndented && p.claimAny(formats, lines[off:]) {
 			p.skipped += off

@@ -29,6 +29,15 @@ func isFence(l []byte) bool {
 	return false
 }
 
+// isLabel says whether a line names what stands below it: in bold letters, as a heading, or with a colon behind it.
+func isLabel(l []byte) bool {
+	l = bytes.TrimSpace(l)
+	if len(l) < 3 || len(l) > 120 {
+		return false
+	}
+	return bytes.HasPrefix(l, []byte("**")) && bytes.HasSuffix(l, []byte("**")) || l[0] == '#' || l[len(l)-1] == ':'
+}
+
 // isRule says whether a line is a rule or a heading in one, "---- Errors ----": programs that print these may begin the lines below with a ">" of their own.
 func isRule(l []byte) bool { return bytes.HasPrefix(l, []byte("----")) }
 

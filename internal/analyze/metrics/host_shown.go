@@ -16,6 +16,7 @@ type Shown struct {
 	PressureCPU, PressureMemory, PressureIO    Value   // shares of the time in which some task waited
 	SwapIn, SwapOut                            Value   // pages/s
 	DirectScanned                              Value   // pages/s that allocating tasks scanned for reclaim
+	BackgroundScanned                          Value   // pages/s that kswapd scanned
 	MajorFaults, Faults                        Value   // 1/s
 	Disks                                      []Disk
 	Processes                                  []Neighbour // by name, most CPU time first
@@ -26,7 +27,7 @@ func ShownOf(b *evidence.Bundle) Shown {
 	host := func(name string) Value { return ofHost(b, name, Whole) }
 	s := Shown{Running: host(evidence.SeriesHostProcsRunning), Blocked: host(evidence.SeriesHostProcsBlocked),
 		PressureCPU: host(evidence.SeriesHostPressureCPUSome), PressureMemory: host(evidence.SeriesHostPressureMemorySome), PressureIO: host(evidence.SeriesHostPressureIOSome),
-		SwapIn: host(evidence.SeriesHostSwapIn), SwapOut: host(evidence.SeriesHostSwapOut), DirectScanned: host(evidence.SeriesHostReclaimDirectScanned),
+		SwapIn: host(evidence.SeriesHostSwapIn), SwapOut: host(evidence.SeriesHostSwapOut), DirectScanned: host(evidence.SeriesHostReclaimDirectScanned), BackgroundScanned: host(evidence.SeriesHostReclaimBackgroundScanned),
 		MajorFaults: host(evidence.SeriesHostMajorFaults), Faults: host(evidence.SeriesHostFaults), Disks: EachDisk(b, Whole)}
 	for i := range b.Series {
 		if x := &b.Series[i]; x.Name == evidence.SeriesHostCPUBusy && s.CPUs == 0 {

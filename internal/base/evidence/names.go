@@ -400,6 +400,12 @@ const (
 // What a debugger, the kernel and Kubernetes tell of a program or a host at one moment, and what was counted since a JVM began.
 const (
 	FactNestedWait      = "jvm.wait.nested"         // threads of a dump that wait to be notified, without end, while they hold other monitors; of the first its name, what it waits in, and what it holds
+	FactCacheCrowd      = "cache.crowd"             // most that missed a value and made it before the first had kept it, by a program's log; Value is the key
+	FactCacheCrowds     = "cache.crowds"            // times that several did
+	FactCacheMade       = "cache.made"              // ns it took to make it at most
+	FactProfileLocks    = "profile.locks"           // part of the samples of a CPU profile in which a runtime enters monitors that others have
+	FactPinnedCarriers  = "jvm.pinned.carriers"     // carriers of virtual threads that a JVM said are kept by one that waits; Value is the function that keeps most of them
+	FactPinnedStacks    = "jvm.pinned.stacks"       // different stacks of those that kept them
 	FactFullCollections = "jvm.full.count"          // full collections since the JVM began
 	FactFullMean        = "jvm.full.mean"           // ns of one of these, in the mean
 	FactYoungCollected  = "jvm.young.count"         // young collections since the JVM began

@@ -24,6 +24,9 @@ func JVM(of Stack, entry string) View {
 	s.start = slices.IndexFunc(s.frames, func(f jvmFrame) bool { return !f.none })
 	if s.start < 0 || s.view.Pool == "Attach Listener" { // a thread of the virtual machine; this one takes the dump
 		s.view.State, s.view.Role = evidence.Idle, Runtime
+		if of.Lock == evidence.ToLock && len(of.Frames) == 0 { // a list of monitors, without stacks
+			s.view.State, s.view.Role, s.view.Pattern = evidence.LockWait, Other, "synchronized"
+		}
 		return s.view
 	}
 	s.findRole()

@@ -99,6 +99,7 @@ var Formats = []format.Format{
 	hsperf.Format,
 	jstat.Format,
 	vthreads.Format,
+	vthreads.Pinned,
 	jfr.Format,
 	procfs.Format,
 	sysstat.Format,

@@ -1,4 +1,4 @@
-// Package bpfhistogram reads histograms of latencies that tools of bcc print (biolatency, runqlat, funclatency, ext4dist, …):
+// Package bpfhistogram reads latencies that tools of bcc print: listings of events (slower.go), and histograms (biolatency, runqlat, funclatency, ext4dist, …):
 //
 //	usecs               : count     distribution
 //	  256 -> 511        : 7373     |***********************                 |
@@ -22,8 +22,11 @@ import (
 // Format reads such histograms.
 var Format = format.Format{
 	Name:  "bpf-histogram",
-	About: "histograms of latencies of bcc's tools (biolatency, runqlat, funclatency, …)",
+	About: "latencies of bcc's tools: histograms (biolatency, runqlat, funclatency, …) and events (runqslower, ext4slower, biosnoop, …)",
 	Match: func(head []byte) format.Confidence {
+		if isListing(head) {
+			return format.Sure
+		}
 		if bytes.Contains(head, []byte("distribution")) {
 			for l := range bytes.Lines(head) {
 				if unitOf(string(l[:min(len(l), mostLine)])) > 0 {
@@ -87,23 +90,28 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		spans, unit = nil, 0
 	}
+	var listed listings
 	err := a.Lines(func(l format.Line) bool {
 		text := string(l.Text[:min(len(l.Text), mostLine)])
 		if u := unitOf(text); u > 0 {
 			end()
 			unit = u
 			seen++
+			listed.open = false
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		}
 		if s, ok := spanOf(text); ok && unit > 0 && len(spans) < mostRanges {
 			spans = append(spans, s)
+			return true
 		}
-		return true
+		listed.readLine([]byte(text))
+		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	end()
-	if err := format.EndReading(ctx, b, err, seen > 0, "the text", "bpf-histogram: no histogram in it"); err != nil {
+	if err := format.EndReading(ctx, b, err, seen > 0 || listed.events() > 0, "the text", "bpf-histogram: no histogram and no event in it"); err != nil {
 		return err
 	}
+	listed.emit(b)
 	*b.Clock() = evidence.Clock{Name: "one histogram", Error: evidence.Unanchored}
 	b.Subject(evidence.Subject{Kind: evidence.Host})
 	if len(t.Rows) > 0 {

@@ -6,6 +6,8 @@
 //	00007F2AE37F8770 00007f305abc6360 [HelperMethodFrame_1OBJ: 00007f2ae37f8770] System.Threading.Monitor.ReliableEnter(System.Object, Boolean ByRef)
 //	00007F2AE37F88D0 00007F2FE392B31D shop.Orders.Place() [/app/Orders.cs @ 58]
 //
+// and the tree of dotnet-dump's parallelstacks (parallel.go).
+//
 // https://learn.microsoft.com/dotnet/core/diagnostics/sos-debugging-extension, .NET Framework 4 to .NET 10. They become what dotnet-stack
 // prints of the same threads, which package dotnetstack reads. Where a frame of the runtime stands innermost the thread is in native code: it
 // waits, or called the system. SOS names no assembly: types of System and Microsoft are taken for the framework's, others for the program's.
@@ -16,6 +18,7 @@ package clrstack
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -26,7 +29,7 @@ import (
 // Format reads the output of clrstack.
 var Format = format.Format{
 	Name:  "clrstack",
-	About: "stacks of .NET threads that SOS prints: clrstack in WinDbg, LLDB and dotnet-dump",
+	About: "stacks of .NET threads that SOS prints: clrstack in WinDbg, LLDB and dotnet-dump, and its parallelstacks",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -39,6 +42,9 @@ const (
 
 // matchHead demands the line of a thread and a frame of it.
 func matchHead(head []byte) format.Confidence {
+	if bytes.Contains(head, leafMark) && isParallel(head) {
+		return format.Sure
+	}
 	if !bytes.Contains(head, threadWords) {
 		return format.No
 	}
@@ -132,13 +138,19 @@ func qualifyMethod(method string) string {
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var lines []format.Line
-	put := func(l format.Line, text string) {
+	putBytes := func(l format.Line, text []byte) {
 		if len(lines) < mostLines {
-			lines = append(lines, format.Line{Number: l.Number, Stamp: l.Stamp, Text: []byte(text)})
+			lines = append(lines, format.Line{Number: l.Number, Stamp: l.Stamp, Text: text})
 		}
 	}
+	put := func(l format.Line, text string) { putBytes(l, []byte(text)) }
 	inside, first := false, false
+	var together tree
 	err := a.Lines(func(l format.Line) bool {
+		if !inside && together.readLine(l) {
+			return l.Number&0xfff != 0 || ctx.Err() == nil
+		}
+		together.end(putBytes)
 		text := trimLine(l.Text)
 		if id, ok := threadLine(text); ok {
 			put(l, "")
@@ -164,8 +176,14 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
+	if together.end(putBytes); together.more > 0 {
+		b.Warnf(0, "more than %d threads: the rest was left out", mostThreads)
+	}
 	if err := format.EndReading(ctx, b, err, len(lines) > 0, "the text", "clrstack: no thread with a stack in it"); err != nil {
 		return err
 	}
 	return dotnetstack.Format.Parse(ctx, format.Rewritten(a, lines), b)
 }
+
+// threadText is the line of a thread of which only its place among others is known.
+func threadText(n int) []byte { return []byte("Thread (0x" + strconv.FormatInt(int64(n), 16) + "):") }

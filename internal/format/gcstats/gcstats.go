@@ -1,4 +1,4 @@
-// Package gcstats reads the rollup of PerfView's GCStats, as people copy it out of the page or print it with UserCommand GCStats: collections
+// Package gcstats reads the rollup of PerfView's GCStats and its rows of collections (events.go), as people copy it out of the page or print it with UserCommand GCStats: collections
 // by generation, with the longest pause and the sum of all (https://github.com/microsoft/perfview, src/TraceEvent/Computers/TraceManagedProcess.cs
 // and src/PerfView/GCStats).
 //
@@ -22,10 +22,10 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Format reads the rollup.
+// Format reads the rollup and the rows.
 var Format = format.Format{
 	Name:  "gcstats",
-	About: "the rollup of PerfView's GCStats: collections of .NET by generation",
+	About: "PerfView's GCStats: collections of .NET, by generation or one by one",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -33,12 +33,13 @@ var Format = format.Format{
 const mostLine = 2048
 
 func matchHead(head []byte) format.Confidence {
-	if !bytes.Contains(head, []byte("Rollup By Generation")) && !bytes.Contains(head, []byte("Survived MB/MSec")) && !bytes.Contains(head, []byte("MSec GC")) {
+	if !bytes.Contains(head, []byte("Rollup By Generation")) && !bytes.Contains(head, []byte("Survived MB/MSec")) && !bytes.Contains(head, []byte("MSec GC")) &&
+		!bytes.Contains(head, []byte("Pause Start")) {
 		return format.No
 	}
 	p := parser{}
 	for l := range bytes.Lines(head) {
-		if p.parseLine(string(l[:min(len(l), mostLine)]), 1); len(p.rows) > 0 {
+		if p.parseLine(string(l[:min(len(l), mostLine)]), 1); len(p.rows) > 0 || len(p.events) > 0 {
 			return format.Sure
 		}
 	}
@@ -57,6 +58,10 @@ type row struct {
 type parser struct {
 	columns []string // in the order of the heading
 	rows    []row
+
+	each   []string // the columns of the rows of collections, nil before their heading
+	events []event
+	more   int
 }
 
 // headings are the columns to read.
@@ -89,7 +94,21 @@ func parseHeading(text string) []string {
 
 func (p *parser) parseLine(text string, line int64) {
 	if h := parseHeading(text); h != nil {
-		p.columns = h
+		p.columns, p.each = h, nil
+		return
+	}
+	if h := eventColumns([]byte(text)); h != nil {
+		p.each, p.columns = h, nil
+		return
+	}
+	if p.each != nil {
+		cells := splitRow([]byte(text))
+		if e, ok := readEvent(p.each, cells); ok && len(p.events) == mostEvents {
+			p.more++
+		} else if ok {
+			e.line = line
+			p.events = append(p.events, e)
+		}
 		return
 	}
 	if p.columns == nil || len(p.rows) == 16 {
@@ -135,9 +154,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case len(p.rows) == 0 && err != nil:
+	case len(p.rows) == 0 && len(p.events) == 0 && err != nil:
 		return err
-	case len(p.rows) == 0:
+	case len(p.rows) == 0 && len(p.events) == 0:
 		return errors.New("gcstats: no row of a generation below the heading")
 	case err != nil:
 		b.Warnf(0, "the text is incomplete: %v", err)
@@ -145,6 +164,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	*b.Clock() = evidence.Clock{Name: "sums of a trace", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})
+	if p.emitEvents(b, subject); len(p.rows) == 0 {
+		b.Clock().Name, b.Clock().Resolution = "since the trace began", 1e3
+		return nil
+	}
 	t := evidence.Table{Title: "collections by generation", Columns: []string{"generation", "count", "longest pause ms", "mean ms", "total ms", "induced"}}
 	for _, r := range p.rows {
 		t.Rows = append(t.Rows, []string{strings.ToLower(r.name), formatFigure(r.count), formatFigure(r.most), formatFigure(r.mean), formatFigure(r.total), formatFigure(r.induced)})

@@ -81,6 +81,7 @@ type dump struct {
 	more       int64 // beyond maxRows, counted only
 	empty      bool  // the last goroutine has no frames yet
 	elided     int64 // line of the first elision by a user, 0: none
+	headless   bool  // its goroutines have lost the lines above their stacks
 }
 
 // dumps collects the dumps of a text. Logs are full of single stacks, printed
@@ -95,6 +96,7 @@ type dumps struct {
 	doubt   int64 // lines that are strange if a frame follows; else they are text after the dump
 
 	open      *dump
+	lone      []byte // the last line, if it may be the first of a stack without a head
 	made      int64  // numbers given to goroutines without one
 	inside    bool   // in a goroutine's block
 	zero      bool   // of goroutine 0, a thread's own stack
@@ -154,6 +156,9 @@ func (d *dumps) endOpen() {
 
 func (d *dumps) parseLine(text []byte, number int64) {
 	blank := len(bytes.TrimSpace(text)) == 0
+	if d.readHeadless(text, number) {
+		return
+	}
 	switch {
 	case d.open != nil && isElision(text):
 		if d.open.elided == 0 {
@@ -383,8 +388,8 @@ func (d *dumps) endDump() {
 	switch {
 	case o == nil || len(o.goroutines) == 0:
 		return
-	case d.best != nil && d.best.continues(o):
-		if !d.best.isWholeProcess() && d.singles > 0 {
+	case d.best != nil && (d.best.continues(o) || d.best.headless && o.headless):
+		if !d.best.isWholeProcess() && !d.best.headless && d.singles > 0 {
 			d.singles-- // it was no panic's
 		}
 		d.best.goroutines = append(d.best.goroutines, o.goroutines...)
@@ -395,6 +400,7 @@ func (d *dumps) endDump() {
 			d.best.elided = o.elided
 		}
 		return
+	case o.headless:
 	case !o.isWholeProcess():
 		d.singles++
 	case len(d.seen) < maxSightings:
@@ -435,6 +441,9 @@ func (d *dump) hasWaited() bool {
 // isWholeProcess says whether these are all goroutines of a process, and not the one that panicked or
 // logged its stack. A single goroutine proves it only if it writes the goroutine profile.
 func (o *dump) isWholeProcess() bool {
+	if o.headless {
+		return false
+	}
 	if len(o.goroutines) > 1 {
 		return true
 	}
@@ -463,6 +472,9 @@ func (d *dumps) finishDumps(b *evidence.Builder) {
 	}
 	if d.best.more > 0 {
 		b.Warnf(at, "the dump has more than %d goroutines: the rest is counted, not read", maxGoroutines)
+	}
+	if d.best.headless {
+		b.Warnf(at, "goroutines without the line that tells their state, found by the lock that they wait for: %d; the others of the process are missing", d.best.goroutineCount())
 	}
 	if d.best.elided > 0 {
 		b.Warnf(d.best.elided, "the goroutine dump was shortened when it was copied: goroutines and frames are missing")

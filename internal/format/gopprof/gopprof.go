@@ -63,6 +63,9 @@ func matchHead(head []byte) format.Confidence {
 	if isLegacyCPU(head) {
 		return format.Sure
 	}
+	if isSearched(head) {
+		return format.Sure
+	}
 	rest := head
 	for first := true; len(rest) > 0; first = false {
 		var line []byte

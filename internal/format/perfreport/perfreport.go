@@ -213,6 +213,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			spinning += r.self
 		}
 	}
+	emitLocks(b, rows)
 	addTable(b, rows)
 	if spinning >= muchSpinning {
 		b.Warnf(at, "%.0f %% of the samples spin for a lock of the kernel: perf record -g of a minute, and perf script of it, show for which, and under which call", min(100, 100*spinning))

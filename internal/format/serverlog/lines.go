@@ -104,6 +104,12 @@ var kinds = []kind{
 		"work held the event loop", heldAdvice},
 	{"vertx-loop", "Vert.x", []byte("] has been blocked for "), vertxBlocked, heldLoop, "jvm", "",
 		"work held the event loop", heldAdvice},
+	{"blocked-at", "Node.js", []byte("ms, operation started here"), blockedBefore, heldLoop, "node", "",
+		"work held the event loop", heldAdvice},
+	{"python-client", "a client", []byte(": Read timed out. (read timeout="), pythonCall, noAnswer, "a server", "",
+		"a server gave no answer in time", calledAdvice},
+	{"go-client", "a client", []byte(" (Client.Timeout exceeded while awaiting headers)"), goCall, noAnswer, "a server", "",
+		"a server gave no answer in time", calledAdvice},
 	{"seastar-loop", "Seastar", []byte("Reactor stalled for "), durationSpaced, heldLoop, "", "",
 		"work held the event loop", heldAdvice},
 	{"erlang-schedule", "Erlang", []byte("long_schedule warning: "), scheduleTook, heldLoop, "", "",
@@ -125,6 +131,8 @@ var kinds = []kind{
 }
 
 const cephAdvice = "ceph daemon osd.N dump_ops_in_flight shows what an operation waits for, ceph osd perf and iostat -x 1 a slow disk, ping between its hosts the network"
+
+const calledAdvice = "what the server did then shows why: its threads, and its own log; other callers wait for it, too, unless the network to it is slow"
 
 const heldAdvice = "all other work of this loop waited for it"
 
@@ -231,6 +239,50 @@ func vertxBlocked(t *told, before, after string) bool {
 		t.calm = "a thread for blocking work was held, which it may be"
 	}
 	return true
+}
+
+// blockedBefore reads "Blocked for 155.159ms" before the mark's rest, which blocked-at of Node.js prints above the stack that began the work.
+func blockedBefore(t *told, before, _ string) bool {
+	_, ms, ok := cutLast(before, "Blocked for ")
+	v, err := strconv.ParseFloat(ms, 64)
+	if !ok || err != nil || !(v > 0 && v < 1e9) {
+		return false
+	}
+	t.took = v * 1e6
+	return true
+}
+
+// pythonCall reads "HTTPSConnectionPool(host='shop.example.com', port=443)" before the mark, as urllib3 and requests of Python name whom they asked. An
+// exception that another follows from is not counted twice.
+func pythonCall(t *told, before, _ string) bool {
+	_, rest, ok := cutLast(before, "ConnectionPool(host='")
+	host, rest, ok2 := strings.Cut(rest, "', port=")
+	port, _, ok3 := strings.Cut(rest, ")")
+	if !ok || !ok2 || !ok3 || host == "" || len(host) > mostName || strings.ContainsAny(host, " \t\"'") || strings.HasPrefix(strings.TrimSpace(before), "urllib3.exceptions.") {
+		return false
+	}
+	if t.name = strings.ToValidUTF8(host, "?"); parseWhole(port) > 0 {
+		t.name += ":" + port
+	}
+	return true
+}
+
+// goCall reads `Get "https://shop.example.com/cart": context deadline exceeded` before the mark, as net/http of Go says whom it asked. A probe of
+// Kubernetes asks the service itself, and a load generator counts its errors.
+func goCall(t *told, before, _ string) bool {
+	if strings.Contains(before, "probe failed") || strings.HasPrefix(strings.TrimSpace(before), "[") && strings.Contains(before, "]\t") || strings.Contains(before, "while waiting for connection") {
+		return false
+	}
+	i := max(strings.LastIndex(before, ` "http`), strings.LastIndex(before, ` \"http`), strings.LastIndex(before, " http"))
+	if i < 0 {
+		return false
+	}
+	url := strings.TrimLeft(before[i+1:], `\"`)
+	if n := strings.IndexAny(url, `\" `); n >= 0 {
+		url = url[:n]
+	}
+	t.name = addressOf(strings.TrimSuffix(url, ":"))
+	return t.name != ""
 }
 
 // durationSpaced reads "33 ms on shard 3".

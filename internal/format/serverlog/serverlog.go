@@ -13,6 +13,10 @@
 //	QueuedThreadPool: dw{STARTED,8<=1024<=1024,i=0,q=1024} rejected …                                              Jetty
 //	Executing <Task pending name='Task-7' coro=<serve() running at /srv/app.py:31> …> took 0.484 seconds           asyncio, debug mode
 //	Thread Thread[vert.x-eventloop-thread-2,5,main] has been blocked for 5103 ms, time limit is 2000               Vert.x, Quarkus
+//	Blocked for 155.159ms, operation started here:                                                                 Node.js, blocked-at
+//	HTTPSConnectionPool(host='db.example.com', port=443): Read timed out. (read timeout=3.5)                       clients in Python
+//	Get "https://db.example.com/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)      clients in Go
+//	Cache MISS: prices:all                                                                                         programs that log their cache (cache.go)
 //	Reactor stalled for 33 ms on shard 3.                                                                          Seastar
 //	[SYSMON] long_schedule warning: pid = <0.1878.0>, info: [{timeout,1053},                                       Erlang
 //	Completed 200 OK in 12626ms (Views: 11741.3ms | ActiveRecord: 74.5ms)                                          Rails
@@ -51,7 +55,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
-	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, Vert.x, Seastar), or whose requests took long (Rails)",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, Vert.x, Seastar, blocked-at), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go); of programs that log what their cache lacks",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -64,6 +68,9 @@ const (
 )
 
 func matchHead(head []byte) format.Confidence {
+	if fillsCache(head) {
+		return format.Sure
+	}
 	if !hasMark(head) {
 		return format.No
 	}
@@ -143,11 +150,15 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	groups := make(map[string]*group)
 	var all []*group
 	dropped, unzoned := int64(0), false
+	var cache cacheLog
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
 		}
-		if len(l.Text) > mostLine || !hasMark(l.Text) {
+		if len(l.Text) > mostLine {
+			return true
+		}
+		if cache.readLine(l) || !hasMark(l.Text) {
 			return true
 		}
 		t, ok := parseLine(l.Text)
@@ -173,15 +184,20 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case len(all) == 0 && err != nil:
+	case len(all) == 0 && !cache.filled() && err != nil:
 		return err
-	case len(all) == 0:
+	case len(all) == 0 && !cache.filled():
 		return errors.New("serverlog: no line about places in use, upstreams or syncs in it")
 	case err != nil:
 		b.Warnf(0, "the log is incomplete: %v", err)
 		b.Cut()
 	}
-	emitGroups(b, all)
+	if len(all) > 0 {
+		emitGroups(b, all)
+	} else {
+		*b.Clock() = evidence.Clock{Name: "times of the log", Error: evidence.Unanchored}
+	}
+	cache.emit(b)
 	if unzoned {
 		b.Warnf(0, "the times of this log have no time zone that is known, and were read as UTC: check them against the other files")
 	}
@@ -367,9 +383,11 @@ func lineTime(l format.Line) (at int64, zoned bool) {
 			continue
 		}
 		rest := strings.TrimLeft(strings.TrimLeft(text[len(layout):], ".,0123456789"), " ")
-		if z, err := time.Parse("-0700", rest[:min(len(rest), 5)]); err == nil {
-			_, offset := z.Zone()
-			return t.UnixNano() - int64(offset)*1e9, true
+		for _, zone := range []string{"-0700", "-07:00"} {
+			if z, err := time.Parse(zone, rest[:min(len(rest), len(zone))]); err == nil {
+				_, offset := z.Zone()
+				return t.UnixNano() - int64(offset)*1e9, true
+			}
 		}
 		return t.UnixNano(), strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "UTC")
 	}

@@ -66,7 +66,7 @@ func matchHead(head []byte) format.Confidence {
 			return format.No // cut anywhere
 		}
 		text := string(line[:min(len(line), mostLine)])
-		if _, ok := parseBanner(text); ok || isTop(text) || isFree(text, more) || dstatOf(text) != nil {
+		if _, ok := parseBanner(text); ok || isTop(strings.TrimLeft(text, " \t")) || isFree(text, more) || dstatOf(text) != nil {
 			return format.Sure
 		}
 		if h := headingOf(strings.Fields(text)); h != nil && h.kind != other {

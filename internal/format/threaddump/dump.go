@@ -242,6 +242,7 @@ func (p *parser) parseThreadLine(text string) {
 			return
 		}
 		p.addLock(k)
+	case p.section == inThread && p.readOwner(text):
 	case isKnown(text):
 	default:
 		p.countUnparsed()
@@ -314,6 +315,9 @@ func (p *parser) addLock(k lock) {
 			p.now.wait = lock{use: evidence.ToLock, object: k.object, class: k.class}
 		}
 	case k.use != evidence.NoLock:
+		if k.owner == "" && k.object == p.now.wait.object {
+			k.owner = p.now.wait.owner
+		}
 		if len(p.now.frames) <= 1 { // only the innermost frame counts: further down, it waited earlier
 			p.now.wait = k
 		}

@@ -151,6 +151,7 @@ func (p *parser) endDump() {
 	}
 	at := p.dumpTime()
 	p.markUnmounted()
+	p.findOwners()
 	holders := make(map[string]evidence.LaneID)
 	loader := p.onlyLoader()
 	for i := range p.dump {

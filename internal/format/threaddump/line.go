@@ -27,7 +27,7 @@ type header struct {
 // afterName is what may come after a thread's name: the VM's threads have neither a
 // number nor, from JDK 9 on, a priority; VisualVM and Spring Boot's actuator number threads
 // t@59.
-var afterName = []string{`" #`, `" daemon `, `" prio=`, `" os_prio=`, `" cpu=`, `" tid=`, `" nid=`, `" - Thread t@`, `" Id=`}
+var afterName = []string{`" #`, `" daemon `, `" prio=`, `" os_prio=`, `" cpu=`, `" tid=`, `" nid=`, `" - Thread t@`, `" Id=`, `" id=`}
 
 // isHeader says whether a line may be a thread's: its name stands in quotes, of which a user
 // may have lost one or both when pasting.
@@ -81,8 +81,10 @@ func readHeader(l []byte) (h header, ok bool) {
 			h.native = parseNumber(value)
 		case key == "tid":
 			h.address = value
-		case key == "Id" && h.java == 0: // behind it stands the owner's of the lock
+		case (key == "Id" || key == "id") && h.java == 0: // behind it stands the owner's of the lock
 			h.java = parseNumber(value)
+		case key == "state" && stateOf(value) != "":
+			h.said = value
 		case key == "cpu":
 			if ms, err := strconv.ParseFloat(strings.TrimSuffix(value, "ms"), 64); err == nil && ms >= 0 {
 				h.cpu = ms
@@ -140,6 +142,7 @@ type lock struct {
 	held   bool
 	object string // where it lies, "" unknown
 	class  string
+	owner  string // the name of the thread that has it, "" not told
 }
 
 // waits are what HotSpot says of a lock that a thread waits for.
@@ -212,12 +215,16 @@ func isAddress(s string) bool {
 
 // ideLock reads what IntelliJ IDEA's debugger says of a thread that is blocked: "waiting for http-nio-8080-exec-5@10411 to release lock on
 // <0x2a3f> (a shop.Pool)". What it says of the one that blocks it, "blocks http-nio-8080-exec-3@10401", follows from that.
+//
+// It puts threads that wait alike together, and then writes <merged> for the object.
 func ideLock(text string) (lock, bool) {
-	_, on, ok := strings.Cut(text, " to release lock on <")
+	owner, on, ok := strings.Cut(strings.TrimPrefix(text, "waiting for "), " to release lock on <")
 	if !ok {
 		return lock{}, false
 	}
-	return readLock("- waiting to lock <" + on)
+	k, ok := readLock("- waiting to lock <" + on)
+	k.owner = owner[:min(len(owner), maxName)]
+	return k, ok
 }
 
 // parseStamp reads "2026-11-21 13:40:43" alone on a line, as ns since the epoch in the zone of

@@ -29,3 +29,13 @@ func TestQueue(t *testing.T) {
 		}
 	}
 }
+
+var pinned = formattest.Suite{Format: Pinned, Dir: "testdata/pinned", Match: map[string]format.Confidence{
+	"Thread[#22,ForkJoinPool-1-worker-1,5,CarrierThreads]\n    shop.Cart.total(Cart.java:31) <== monitors:1\n":                    format.Sure,
+	"VirtualThread[#20,vt-1]/runnable@ForkJoinPool-1-worker-1 reason:MONITOR\n    shop.Cart.total(Cart.java:31) <== monitors:1\n": format.Sure,
+	"Thread[#22,ForkJoinPool-1-worker-1,5,CarrierThreads]\n    shop.Cart.total(Cart.java:31)\n":                                   format.No,
+	"Thread[#22,main,5,main]\n    shop.Cart.total(Cart.java:31) <== monitors:1\n":                                                 format.No,
+}}
+
+func TestPinned(t *testing.T) { pinned.Test(t) }
+func FuzzPinned(f *testing.F) { pinned.Fuzz(f) }

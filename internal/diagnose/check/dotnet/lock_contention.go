@@ -37,10 +37,10 @@ holds what they need; a semaphore or a connection pool is meant to be held for a
 What helps: less work under the lock, no waiting under it, one lock per key, a snapshot
 that is replaced as a whole for data that is mostly read (System.Collections.Concurrent
 and .Immutable). What does not help: more threads.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five samples or by the runtime's events",
-		check.SomeSlow, check.SlowShare, check.Material),
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five samples or by the runtime's events, or %v of a CPU profile in entering monitors",
+		check.SomeSlow, check.SlowShare, check.Material, check.ProfiledLocks),
 	Thresholds: []check.Threshold{manyWaiting, mostlyUnseen, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
-		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
+		check.ProfiledLocks, check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs:   "contention events and the threads' stacks: " + record,
 	Applies: isDotnet,
@@ -82,6 +82,9 @@ func judgeLocks(c *check.Case) check.Verdict {
 			return byStacks
 		}
 		if told {
+			return v
+		}
+		if v, ok := check.JudgeProfiledLocks(c, stacksEvidence); ok && !contended.Known() {
 			return v
 		}
 		return untimedVerdict(contended, k.Figures)

@@ -45,10 +45,10 @@ helps until then: a higher minimum of threads (System.Threading.ThreadPool.MinTh
 or the environment's DOTNET_ThreadPool_ForceMinWorkerThreads, in hexadecimal): each
 thread costs memory, and the code still blocks. What does not help: more CPUs, a larger
 maximum.`,
-	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
-		check.Material, longQueue),
+	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v blocked threads of the pool where the number of CPUs is not known, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
+		check.Material, onAnyHost, longQueue),
 	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyBlocked, manyQueued,
-		manyWaiting, moreThanCome, mostlyUnseen, someBlocking, someQueued, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
+		manyWaiting, moreThanCome, mostlyUnseen, onAnyHost, someBlocking, someQueued, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable, check.ProfiledLocks,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
@@ -72,6 +72,8 @@ var blocking = check.Threshold{Name: "share of busy pool threads that are blocke
 var (
 	manyBlocked = check.Threshold{Name: "threads of the pool, or blocked ones, for each CPU", Value: metrics.ManyThreads, Unit: "times",
 		Why: "what runs needs one for each CPU", Source: "judgement: weighs the few threads beyond one for each CPU that a pool always has against a pool that makes up for blocked ones"}
+	onAnyHost = check.Threshold{Name: "blocked threads of the pool in one dump, where the number of CPUs is not known", Value: 200, Unit: "count",
+		Why: "they are more than three for each CPU on nearly every host", Source: "judgement: three for each of 64 CPUs are 192; hosts of services rarely have more"}
 	someQueued = check.Threshold{Name: "work items that wait for a thread, on average", Value: 1, Unit: "count",
 		Why: "a pool with a free thread takes each at once", Source: "arithmetic: one waits all the time"}
 )
@@ -183,6 +185,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 	p, w := s.pool, s.pool.Worst
 	n, cores := p.Standing(), p.Cores
 	blocked := float64(n)
+	many := p.Above(blocked) || cores == 0 && blocked >= onAnyHost.Value
 	locks := 0
 	for _, g := range p.Waiting() {
 		if g.View.State == evidence.LockWait {
@@ -210,12 +213,12 @@ func (s *starving) byStacks(v *check.Verdict) {
 			v.Needs = []check.Need{stacksEvidence}
 		}
 		return
-	case cores == 0 && n > 1 && !p.Climbs():
+	case cores == 0 && n > 1 && !p.Climbs() && !many:
 		g := p.Waiting()[0]
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary = fmt.Sprintf("%s blocks %d of %d pool threads %s, but neither the number of CPUs nor their use is known", threadpool.Method(g.View), g.Pool, w.Pool, threadpool.On(g.View))
 		return
-	case !p.Above(blocked) && !(p.Climbs() && blocked >= cores) && !s.isExhausted():
+	case !many && !(p.Climbs() && blocked >= cores) && !s.isExhausted():
 		v.Weigh(blocked/max(cores, 1), manyBlocked)
 		return
 	case math.IsNaN(p.CPU) && cores > 0 && float64(w.Busy-n) >= cores:
@@ -230,7 +233,7 @@ func (s *starving) byStacks(v *check.Verdict) {
 		v.Rule = check.Explained
 		v.Summary = fmt.Sprintf("%s of the pool's threads wait for a lock or hold it: see dotnet.lock-contention", units.Percent(s.behindLock()))
 		return
-	case math.IsNaN(p.CPU) && !p.Above(blocked):
+	case math.IsNaN(p.CPU) && !many:
 		v.Rule, v.Needs = check.NotRecorded, []check.Need{countersEvidence}
 		v.Summary += "; CPU use is unknown"
 		return

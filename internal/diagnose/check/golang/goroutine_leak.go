@@ -30,9 +30,9 @@ come and go.
 
 What helps: give every goroutine an end: context with cancel, a buffered channel for a
 result that may never be read, a select with the context's Done.`,
-	Least: fmt.Sprintf("%v more goroutines at one place and 20 %% more than before, in two profiles or left over in a trace, and more in total; by their number alone, %v and 50 %% more over a minute and three readings, none of them lower than the one before",
-		leakCount, countedMore),
-	Thresholds: []check.Threshold{countedFor, countedGrowth, countedLooks, countedMore, leakCount, leakGrowth, perRequest, steady, check.Material,
+	Least: fmt.Sprintf("%v more goroutines at one place and 20 %% more than before, in two profiles or left over in a trace, and more in total; by their number alone, %v and 50 %% more over a minute and three readings, none of them lower than the one before; in one dump, %v at one place that wait in vain to send, since %v moments",
+		leakCount, countedMore, inVain, inVainSince),
+	Thresholds: []check.Threshold{inVain, inVainSince, inVainFor, countedFor, countedGrowth, countedLooks, countedMore, leakCount, leakGrowth, perRequest, steady, check.Material,
 		check.MinRequests, check.SlowShare, check.SomeSlow},
 
 	Needs:   "two goroutine profiles some time apart, or an execution trace",
@@ -150,6 +150,9 @@ func judgeLeak(c *check.Case) check.Verdict {
 		return v
 	}
 	if v, ok := judgeLeakByCount(c); ok {
+		return v
+	}
+	if v, ok := judgeLeakByAges(c); ok {
 		return v
 	}
 	v := check.Verdict{Rule: check.NotRecorded, Summary: "the number of goroutines over time was not recorded",
@@ -370,5 +373,67 @@ func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
 		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", (last-first)/s, "1/s", n.Origin))
 	}
 	v.Fix = []check.Fix{{Text: "find where they are started and wait, with two goroutine profiles, and give each an end: a context that is cancelled, a select on Done, or a buffered channel"}}
+	return v, true
+}
+
+// Goroutines that wait to send are not idle, as those are that wait to receive: each has a result that is not taken. If they have begun to wait at many
+// moments, and have done so for long, such goroutines keep coming and none of them ends.
+var (
+	inVain = check.Threshold{Name: "goroutines at one place that wait to send, by one dump", Value: 10, Unit: "count",
+		Why: "a few may be senders behind a slow receiver", Source: "judgement: weighs senders of which a receiver takes one at a time against results that are never taken; excerpts of reports show few"}
+	inVainSince = check.Threshold{Name: "different lengths of their waits, in whole minutes", Value: 5, Unit: "count",
+		Why: "senders that a receiver left all at once began to wait in the same minute", Source: "arithmetic: half of them"}
+	inVainFor = check.Threshold{Name: "longest wait to send", Value: 3600e9, Unit: "ns",
+		Why: "a receiver that is only slow comes within it", Source: "judgement: weighs batch work, whose stages wait for each other for minutes, against what never ends"}
+)
+
+// judgeLeakByAges judges by how long the goroutines of one dump have waited.
+func judgeLeakByAges(c *check.Case) (v check.Verdict, ok bool) {
+	waiting := c.Bundle.Names.Lookup(evidence.SampleWaiting)
+	if waiting == 0 {
+		return v, false
+	}
+	type place struct {
+		n              int
+		least, longest int64
+		lengths        map[int64]bool
+		origin         evidence.Origin
+	}
+	places := make(map[string]*place)
+	s := &c.Bundle.Samples
+	for i := range s.Len() {
+		if s.Type[i] != waiting || s.Subject[i] != c.Subject || !strings.HasPrefix(c.Bundle.Names.Text(s.Class[i]), "chan send") {
+			continue
+		}
+		name := siteName(c, s.Stack[i])
+		x := places[name]
+		if x == nil {
+			x = &place{least: s.Value[i], lengths: make(map[int64]bool), origin: s.Origin[i]}
+			places[name] = x
+		}
+		x.n++
+		x.least, x.longest = min(x.least, s.Value[i]), max(x.longest, s.Value[i])
+		x.lengths[s.Value[i]] = true
+	}
+	site := ""
+	for name, x := range places {
+		if x.n < inVain.Int() || len(x.lengths) < inVainSince.Int() || x.longest < inVainFor.Int64() || servingSites(c)(name) {
+			continue
+		}
+		if worst := places[site]; worst == nil || x.n > worst.n || x.n == worst.n && name < site {
+			site = name
+		}
+	}
+	x := places[site]
+	if x == nil {
+		return v, false
+	}
+	v.Rule = check.StandsAlone
+	v.Title = fmt.Sprintf("Goroutines probably leak in %s: %d wait to send what is not received, for %s to %s.", site, x.n, units.Time(float64(x.least)), units.Time(float64(x.longest)))
+	v.Summary = fmt.Sprintf("%d goroutines wait to send at one place, since different times", x.n)
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.waiting_to_send", "goroutines waiting to send in "+site, float64(x.n), "count", x.origin),
+		c.Figure("goroutines.longest_send_s", "longest wait to send so far, in whole minutes", float64(x.longest)/1e9, "s", x.origin))
+	v.Fix = leakFix(site)
+	v.Needs = []check.Need{twoProfiles}
 	return v, true
 }

@@ -189,7 +189,7 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 		}
 		v.Evidence = append(v.Evidence,
 			c.Figure("goroutines.waiting_for_mutex", "goroutines waiting for this mutex", float64(q.Waiting), "count", q.Origin))
-		if !q.Untimed {
+		if !q.Untimed && q.Longest > 0 { // else it is shorter than a minute, or not told
 			v.Evidence = append(v.Evidence, c.Figure("goroutines.longest_mutex_wait_s", "longest wait for it so far, in whole minutes", float64(q.Longest)/1e9, "s", q.Origin))
 		}
 		for _, at := range q.At[:min(3, len(q.At))] {

@@ -25,7 +25,8 @@ any JDK. When as many are pinned as there are carriers, no other virtual thread 
 requests wait although they hold nothing and need nothing, while the CPUs are idle.
 
 A flight recording names each such wait of 20 ms and more with its stack
-(jdk.VirtualThreadPinned). Dumps of the virtual threads (unstall takes them on JDK 21 to
+(jdk.VirtualThreadPinned); JDK 19 to 23 print each stack once with
+-Djdk.tracePinnedThreads. Dumps of the virtual threads (unstall takes them on JDK 21 to
 24) show pinned threads and threads that have not run yet.
 
 How to tell it from similar problems: where virtual threads compute, or read files, they
@@ -37,9 +38,9 @@ What helps: java.util.concurrent.locks.ReentrantLock instead of synchronized aro
 waits; JDK 24 or later, where synchronized does not pin (JEP 491); until then more
 carriers, -Djdk.virtualThreadScheduler.parallelism. What does not help: more virtual
 threads, or a larger heap.`,
-	Least: fmt.Sprintf("5 pinned waits that occupy all carriers for %v of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; with requests, %v of slow time",
-		allPinned, check.Material),
-	Thresholds: []check.Threshold{check.TwoKinds, allPinned, freesMonitors, fullyOf, mostlyFresh, somePinned, unified, check.FarLonger, check.Material, check.MinRequests,
+	Least: fmt.Sprintf("5 pinned waits that occupy all carriers for %v of the time; in dumps, pinned threads on all carriers in most of 3 dumps while others wait for one; by the JVM's own prints, %v that are kept; with requests, %v of slow time",
+		allPinned, printedCarriers, check.Material),
+	Thresholds: []check.Threshold{check.TwoKinds, allPinned, freesMonitors, fullyOf, mostlyFresh, printedCarriers, somePinned, unified, check.FarLonger, check.Material, check.MinRequests,
 		check.MostlyUnseen, check.Queueing, check.SlowShare, check.SomeSlow},
 
 	Needs:   "a flight recording (unstall record PID makes one on JDK 25, --jfr on others), or dumps of the virtual threads (JDK 21 to 24: unstall record PID)",
@@ -61,6 +62,9 @@ var (
 
 // hasVirtualThreads says whether a JVM has virtual threads, or pinned threads were watched for.
 func hasVirtualThreads(c *check.Case) bool {
+	if _, printed := c.Fact(evidence.FactPinnedCarriers); printed {
+		return true
+	}
 	return len(c.Bundle.Covered(c.Subject, evidence.CoverPinned)) > 0 ||
 		slices.ContainsFunc(c.Threads().Samples(c.Subject), func(l threads.Sample) bool { return l.View.Virtual || l.View.Carrier })
 }
@@ -70,6 +74,8 @@ func judgePinned(c *check.Case) check.Verdict {
 	switch {
 	case p != nil && p.Waits >= somePinned.Int() && p.All >= allPinned.Value:
 	case x != nil && x.Waiting >= check.Queueing.Value:
+	case p == nil && c.Ledger == nil && isPrinted(c):
+		return printedVerdict(c)
 	case p != nil:
 		v := check.Verdict{Rule: check.TooLittle, Summary: "no virtual thread was pinned for long"}
 		v.Counted(float64(p.Waits), somePinned)
@@ -83,6 +89,34 @@ func judgePinned(c *check.Case) check.Verdict {
 		return unpinnedVerdict(c)
 	}
 	return pinnedVerdict(c, x, p)
+}
+
+// printedCarriers is how many carriers the JVM must say are kept for its prints alone to support the cause.
+var printedCarriers = check.Threshold{Name: "carriers that the JVM's own prints show kept by threads that wait", Value: 3, Unit: "count",
+	Why: "one or two are a start's, or of code that rarely runs", Source: "judgement: weighs places where a thread waits now and then against many that keep carriers; a service's host has at least two CPUs, and so two carriers"}
+
+func isPrinted(c *check.Case) bool {
+	_, printed := c.Fact(evidence.FactPinnedCarriers)
+	return printed
+}
+
+// printedVerdict judges by what the JVM prints of pinned threads (-Djdk.tracePinnedThreads), which tells where, but neither how often nor for how long.
+func printedVerdict(c *check.Case) check.Verdict {
+	n, _ := c.Fact(evidence.FactPinnedCarriers)
+	stacks, _ := c.Fact(evidence.FactPinnedStacks)
+	v := check.Verdict{Rule: check.NotRecorded, Summary: fmt.Sprintf("the JVM printed that threads that wait kept %s; how often and for how long is unknown", units.Plural(int(n.Number), "carrier")),
+		Evidence: []check.Evidence{c.Figure("pinned.printed_carriers", "carriers that the JVM said are kept, in "+n.Value+" most", n.Number, "count", n.Origin),
+			c.Figure("pinned.printed_stacks", "different stacks that kept them", stacks.Number, "count", stacks.Origin)},
+		Needs: []check.Need{{What: "how long threads wait there: a flight recording", Command: "unstall record PID --jfr"}}}
+	v.Counted(n.Number, printedCarriers)
+	if n.Number < printedCarriers.Value {
+		return v
+	}
+	v.Rule, v.Weight = check.StandsAlone, check.Material.Value
+	v.Title = fmt.Sprintf("Virtual threads probably wait for a carrier: %.0f carriers were kept by threads that wait inside synchronized or native code, in %s.", n.Number, n.Value)
+	v.Summary = fmt.Sprintf("%.0f carriers kept by threads that wait, by the JVM's own prints", n.Number)
+	v.Fix = []check.Fix{freeCarriers(c, n.Value)}
+	return v
 }
 
 // unpinnedVerdict returns the verdict where neither events nor samples show threads that wait for

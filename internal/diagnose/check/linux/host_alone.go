@@ -91,6 +91,8 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 var (
 	mostlyStolen = check.Threshold{Name: "share of the CPUs given to other virtual machines", Value: .25, Unit: "1",
 		Why: "whatever runs takes a third longer at least", Source: "arithmetic: 1/(1 − 0.25) is 1.33"}
+	wantedStolen = check.Threshold{Name: "share stolen of the time in which the CPUs had work", Value: .5, Unit: "1",
+		Why: "whatever runs takes twice as long at least, though the CPUs are idle in between", Source: "arithmetic: 1/(1 − 0.5) is 2"}
 	manyPages = check.Threshold{Name: "pages read from swap, and written", Value: 256, Unit: "1/s",
 		Why: "1 MiB a second", Source: "arithmetic: 4 KiB each"}
 )
@@ -99,7 +101,7 @@ var (
 func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.ShownOf(c.Bundle)
 	steal, busy := h.Steal, h.Busy
-	if !steal.Known() || steal.Number < mostlyStolen.Value || busy.Known() && busy.Number+steal.Number < cpusFull.Value {
+	if !steal.Known() || steal.Number < mostlyStolen.Value || busy.Known() && busy.Number+steal.Number < cpusFull.Value && steal.Number < wantedStolen.Value*(busy.Number+steal.Number) {
 		return v, false
 	}
 	v = check.Verdict{Rule: check.Matters, Weight: steal.Number,

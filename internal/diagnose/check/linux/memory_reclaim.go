@@ -36,15 +36,18 @@ the limit kills; memory.min for a service whose neighbours fill the memory; file
 not cached (posix_fadvise with POSIX_FADV_DONTNEED, O_DIRECT). On a host short of free pages,
 vm.min_free_kbytes and vm.watermark_scale_factor make kswapd start earlier, so that fewer threads
 reclaim memory themselves.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time in reclaim, or in waits for files that the limit dropped; without requests, %v of the time of busy threads or, without stacks, %v memory pressure of the cgroup while it is at its limit; by a listing of perf report alone, %v of the samples",
-		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, ofProfile),
-	Thresholds: []check.Threshold{beyondQueue, busyKernelThread, fewAtWork, fewPages, leastWork, manyRefaults, much, ofBusyThreads, ofProfile, oneAtWork, slight, check.Arguable,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time in reclaim, or in waits for files that the limit dropped; without requests, %v of the time of busy threads or, without stacks, %v memory pressure of the cgroup while it is at its limit; by a listing of perf report alone, %v of the samples; of a host alone, %v that are scanned by allocating threads, and most of all that are",
+		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, ofProfile, manyScanned),
+	Thresholds: []check.Threshold{beyondQueue, busyKernelThread, fewAtWork, fewPages, leastWork, manyRefaults, manyScanned, scannedBySelf, much, ofBusyThreads, ofProfile, oneAtWork, slight, check.Arguable,
 		check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs: "memory.pressure, memory.events and memory.stat of its cgroup, /proc/vmstat: unstall record PID, with --kernel for stacks",
 	Applies: func(c *check.Case) bool {
 		m := reclaimMechanism(c)
+		if _, scans := judgeScanned(c); scans && c.Ledger == nil {
+			return true
+		}
 		return m.hasEvidence(c) || shortOf(c) >= slight.Value
 	},
 	Judge:     judgeReclaim,
@@ -100,6 +103,9 @@ func limitHitRate(c *check.Case) (rate float64) {
 
 func judgeReclaim(c *check.Case) check.Verdict {
 	m := reclaimMechanism(c)
+	if scanned, ok := judgeScanned(c); ok && c.Ledger == nil && !m.hasEvidence(c) {
+		return scanned
+	}
 	v, f := m.judgeLoss(c)
 	s := strainOf(c)
 	p, of := groupOrHostPressure(s.Memory, s.HostMemory)

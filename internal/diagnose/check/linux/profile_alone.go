@@ -3,6 +3,7 @@ package linux
 import (
 	"fmt"
 
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -33,6 +34,9 @@ func judgeHostReclaim(c *check.Case) (check.Verdict, bool) {
 		return v, true
 	}
 	if v, ok := judgeStrained(c); ok {
+		return v, true
+	}
+	if v, ok := judgeScanned(c); ok {
 		return v, true
 	}
 	return judgeProfile(c, evidence.KernelReclaim, "frees memory before it can give some",
@@ -152,6 +156,37 @@ func judgeStrained(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence, c.Figure("host.memory_full_share", "share of ten seconds in which all tasks of "+f.Value+" waited for memory", f.Number, "1", f.Origin))
 	v.Fix = []check.Fix{{Text: "raise its memory limit, or let what runs in it use less (heaps, caches); memory.current, memory.max and memory.events of the group show whether it is at its limit, vmstat 1 whether the host swaps"}}
 	v.Needs = []check.Need{{What: "whether it is the limit or the host: memory.current, memory.max, memory.events and memory.stat of the group, twice"}}
+	return v, true
+}
+
+// Pages that allocating threads scan by themselves, by sar -B or /proc/vmstat.
+var (
+	manyScanned = check.Threshold{Name: "pages that allocating threads scan to free some", Value: 32_000, Unit: "1/s",
+		Why: "a thousand times a second a thread frees memory before it gets some", Source: "SWAP_CLUSTER_MAX in include/linux/swap.h: each time 32 pages"}
+	scannedBySelf = check.Threshold{Name: "share of the scanned pages that allocating threads scan", Value: .5, Unit: "1",
+		Why: "else the kernel's own thread keeps up with most of it", Source: "arithmetic: half"}
+)
+
+// judgeScanned judges a host by the pages that allocating threads scan because none is free for them: the host is short of memory, or a group is at its
+// limit, for which the kernel's own thread (kswapd) does nothing.
+func judgeScanned(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.ShownOf(c.Bundle)
+	direct, background := h.DirectScanned, h.BackgroundScanned
+	if !direct.Known() || direct.Number < manyScanned.Value || background.Known() && direct.Number < scannedBySelf.Value*(direct.Number+background.Number) {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: check.Material.Value,
+		Title:   fmt.Sprintf("Threads probably wait for memory: they scan %s pages/s themselves to free some before they get it.", units.Num(direct.Number)),
+		Summary: fmt.Sprintf("allocating threads scan %s pages/s", units.Num(direct.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("host.direct_scanned_pages_per_s", "pages that allocating threads scanned to free some", direct.Number, "1/s", direct.Origin))
+	if background.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("host.background_scanned_pages_per_s", "pages that the kernel's own thread (kswapd) scanned", background.Number, "1/s", background.Origin))
+		if background.Number < 1 {
+			v.Title += " kswapd scans none, so that a group is at its limit rather than the host short of memory."
+		}
+	}
+	v.Fix = []check.Fix{{Text: "raise the memory limit of the group that reclaims (memory.events counts max, memory.failcnt of version 1 likewise), or keep files that are read once out of the page cache; if the host is short, give it more memory"}}
+	v.Needs = []check.Need{{What: "how long threads wait for it: memory.pressure of the group, or /proc/pressure/memory"}}
 	return v, true
 }
 

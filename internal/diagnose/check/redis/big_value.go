@@ -31,8 +31,8 @@ What helps: values of some kB that hold only data read together; large values sp
 in an object store with only their key in Redis; a cache of them in the client; a dedicated server,
 so that small values do not wait behind them. io-threads (6.0 and later) move socket reads and
 writes off the main thread.`,
-	Least: fmt.Sprintf("a value of 1 MiB or more in transfer, and %v of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for %v of the time, 10 ms or more each",
-		ofThread, often),
+	Least: fmt.Sprintf("a value of 1 MiB or more in transfer, and %v of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for %v of the time, 10 ms or more each; by one INFO alone, as much since the start with %v for each command on average",
+		ofThread, often, big),
 	Thresholds: []check.Threshold{anyTraffic, big, few, forAll, hasTime, mostLooks, ofThread, often, rare, someAnswers, waitsToBeSent},
 
 	Needs:   "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
@@ -84,6 +84,11 @@ func judgeBig(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
 		}
 		s.addPings(c, &v)
+	case moving >= ofThread.Value && s.Single && s.Ops.Number > 0 && bytes/s.Ops.Number >= big.Value: // and more than that at the times at which clients come
+		v.Rule, v.Needs = check.StandsAlone, []check.Need{again, asked}
+		v.Title = fmt.Sprintf("Values of megabytes probably delay all clients of %s: since its start a command moves %s on average, %s/s in all.", s.productTitle(), units.Size(bytes/s.Ops.Number), units.Size(bytes))
+		largest = bytes / s.Ops.Number
+		v.Evidence = append(v.Evidence, c.Figure("redis.mean_command_bytes", "bytes that a command moves, average since the start", largest, "bytes", s.NetOut.Origin))
 	default:
 		v.Summary += fmt.Sprintf(", but only %s/s are transferred", units.Size(bytes))
 		return s.unlessOneLook(v)

@@ -27,13 +27,13 @@ How to tell it from similar problems: a slow query that each request makes is sl
 What helps: let one request make the value while the others wait for it (single flight, a lock for each key) or
 get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
 live alone, a larger pool, a faster database.`,
-	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls",
+	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls; or by the program's log, 4 that make one value at once, of a second and more",
 	Thresholds: []check.Threshold{check.TwoKinds, begunBefore, givenUp, mostInCrowds, mostMeanwhile, quickerWithout, servedWithout, stampedeCalls, stampedeLeast,
-		stampedeTimes, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+		stampedeTimes, toldStampede, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "the calls on each connection (as root, unstall record PID)",
 	Applies: func(c *check.Case) bool {
-		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0
+		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0 || isCacheLogged(c)
 	},
 	Judge: judgeStampede,
 }
@@ -75,7 +75,47 @@ type stampede struct {
 	ns      int64
 }
 
+// toldStampede is how long a value must take to make for a crowd by a program's own log to be named: requests are not in it.
+var toldStampede = check.Threshold{Name: "time that making a value takes, by a program's log", Value: 1e9, Unit: "ns",
+	Why: "without requests nothing tells the cost", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: after 1 s people lose their thought"}
+
+// isCacheLogged says whether a program's log tells how values of its cache were made.
+func isCacheLogged(c *check.Case) bool {
+	_, told := c.Fact(evidence.FactCacheCrowd)
+	return told
+}
+
+// judgeCacheLog judges by a program's log of what its cache lacks: several requests miss a value, and each makes it.
+func judgeCacheLog(c *check.Case) check.Verdict {
+	most, _ := c.Fact(evidence.FactCacheCrowd)
+	crowds, _ := c.Fact(evidence.FactCacheCrowds)
+	took, timed := c.Fact(evidence.FactCacheMade)
+	v := check.Verdict{Rule: check.TooLittle, Summary: "no value was made by many at once, by the program's log",
+		Needs: []check.Need{{What: "requests from the same time, to show what it costs them: an access log with durations"}}}
+	v.Weigh(most.Number, stampedeCalls)
+	if most.Number < stampedeCalls.Value {
+		return v
+	}
+	v.Evidence = append(v.Evidence, c.Figure("cache.crowd_most", "most that made the same value at once, by the program's log", most.Number, "count", most.Origin),
+		c.Figure("cache.crowds", "times that several made it", crowds.Number, "count", crowds.Origin))
+	if timed {
+		v.Evidence = append(v.Evidence, c.Figure("cache.made_longest_ms", "longest that making it took", took.Number/1e6, "ms", took.Origin))
+	}
+	v.Summary = fmt.Sprintf("%.0f made the same value of a cache at once", most.Number)
+	if !timed || took.Number < toldStampede.Value {
+		v.Rule = check.CostUnknown
+		return v
+	}
+	v.Rule, v.Weight = check.StandsAlone, 1
+	v.Title = fmt.Sprintf("Up to %.0f requests make the same value of a cache at once (%s): each takes up to %s, as none waits for the first.", most.Number, most.Value, units.Time(took.Number))
+	v.Fix = []check.Fix{{Text: "let one request make the value while the others wait for it or get the old one (single flight, a lock for each key), or make it again before it expires", Code: most.Value}}
+	return v
+}
+
 func judgeStampede(c *check.Case) check.Verdict {
+	if isCacheLogged(c) && (c.Ledger == nil || exchangedOf(c) == nil) {
+		return judgeCacheLog(c)
+	}
 	v := check.Verdict{Rule: check.Absent, Summary: "no call is made by many requests at once and then by none"}
 	x, l := exchangedOf(c), c.Ledger
 	s := findStampede(c, x)
