@@ -16,10 +16,13 @@ const GoTrace = "curl -o trace.out 'http://HOST:PORT/debug/pprof/trace?seconds=5
 
 // Go is the Go runtime (https://go.dev/doc).
 var Go = &Runtime{
-	ID:            "go",
-	Title:         "Go",
-	Lane:          "goroutine",
-	Collecting:    []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.gcStart", "runtime.gcMarkDone"},
+	ID:         "go",
+	Title:      "Go",
+	Lane:       "goroutine",
+	Collecting: []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.gcStart", "runtime.gcMarkDone"},
+	Serving: []string{"net/http.(*conn).serve", "net/http.(*http2serverConn).runHandler", "golang.org/x/net/http2.(*serverConn).runHandler",
+		"net/http/internal/http2.(*serverConn).runHandler", "google.golang.org/grpc.(*Server).serveStreams.func", "google.golang.org/grpc.(*Server).handleStream",
+		"net/rpc.(*service).call", "github.com/valyala/fasthttp.(*workerPool).workerFunc"},
 	States:        Evidence{"an execution trace", GoTrace},
 	Requests:      "an access log or an execution trace",
 	Settings:      "GOGC, GOMEMLIMIT and similar settings",

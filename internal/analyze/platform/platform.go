@@ -52,6 +52,7 @@ type Runtime struct {
 	// ReadCollector reads what its garbage collector did; nil: it has none that can be read.
 	ReadCollector metrics.CollectorReader
 	Collecting    []string // functions in which it collects, by their names on kernel stacks; nil: unknown
+	Serving       []string // beginnings of functions from which it serves a request, by their names on kernel stacks, where Stacks does not tell
 	// Generations reads all figures of each collection, for a runtime that reports as much as .NET; nil: it does not.
 	Generations func(*evidence.Bundle, evidence.SubjectID, metrics.Window) *metrics.DotnetGC
 	// Pauses is the advice against pauses of its collector that no cause explains; "": causes cover all of them.

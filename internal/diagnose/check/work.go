@@ -3,7 +3,9 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -123,7 +125,7 @@ func (c *Case) clockedWork() map[called]float64 {
 }
 
 // RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, and which part of that
-// was on behalf of no request; nil of too few samples.
+// was on behalf of no request: NaN where its stacks do not show what serves a request. Where is nil of too few samples.
 func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
 	if on == 0 {
@@ -136,23 +138,47 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	for _, row := range rows {
 		slow = slow.Add(r.Begins(row), r.End.At(row))
 	}
-	sums, n, apart := make(map[called]float64), 0, 0
+	sums, n, apart, serves := make(map[called]float64), 0, 0, platform.ByID(c.Runtime()).Stacks != nil
 	var origin evidence.Origin
 	for i := range x.Len() {
-		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 || c.Collects(x.Stack[i]) {
+		if x.Type[i] != on || x.Subject[i] != c.Subject || c.Collects(x.Stack[i]) {
+			continue
+		}
+		serving := c.servesRequest(x.Stack[i])
+		serves = serves || serving
+		if slow.Within(x.Time[i], x.Time[i]+1) == 0 {
 			continue
 		}
 		site := c.SiteOf(x.Stack[i])
 		sums[called{site.Function, site.Callee}]++
 		origin = x.Origin[i]
-		if n++; !c.Threads().View(c.Subject, x.Stack[i]).Request {
+		if n++; !serving {
 			apart++
 		}
 	}
 	if n < FewClocked.Int() {
 		return nil, 0
 	}
+	if !serves { // none of its stacks is known to serve a request, so none is known not to
+		return rankEfforts(sums, origin), math.NaN()
+	}
 	return rankEfforts(sums, origin), float64(apart) / float64(n)
+}
+
+// servingStacks are the stacks that were looked at, and whether each is known to serve a request.
+type servingStacks map[evidence.StackID]bool
+
+// servesRequest says whether a stack is known to serve a request.
+func (c *Case) servesRequest(stack evidence.StackID) bool {
+	known := Once(c, func(*Case) servingStacks { return make(servingStacks) })
+	is, met := known[stack]
+	if !met {
+		is = c.Threads().View(c.Subject, stack).Request || slices.ContainsFunc(c.Bundle.Stacks.Frames(stack), func(f evidence.Frame) bool {
+			return slices.ContainsFunc(platform.ByID(c.Runtime()).Serving, func(root string) bool { return strings.HasPrefix(c.Bundle.Names.Text(f.Func), root) })
+		})
+		known[stack] = is
+	}
+	return is
 }
 
 // collectingStacks are the stacks that were looked at, and whether each is the collector's.
