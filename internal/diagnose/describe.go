@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -66,11 +67,55 @@ func (r *run) describeRequests() {
 	if failed := out.Failed - timedOut; 10*failed > out.Count { // timed-out requests are slow already
 		r.b.Warnf(evidence.NewOrigin(q.Source, 0), "%s of the requests failed: failing may make them slow, or fast", units.Percent(float64(failed)/float64(out.Count)))
 	}
+	r.addFailedStatus(out, q.Source)
+	out.SilentS = silentFor(r.b, top, out.FailedStatus != 0)
 	for _, l := range ledgers {
 		out.Joined = append(out.Joined, r.joinedOf(l)...)
 	}
 	out.Onset = findOnset(r.b, top)
 	r.d.Requests = out
+}
+
+// addFailedStatus adds the status that most of the failed requests were answered with, where their source tells it of half of them.
+func (r *run) addFailedStatus(out *Requests, source evidence.ArtifactID) {
+	for _, f := range r.b.Facts {
+		if a, ok := f.Origin.Artifact(); !ok || a != source || f.Key != evidence.FactFailedStatus || 2*f.Number < float64(out.Failed) {
+			continue
+		}
+		if status, err := strconv.Atoi(f.Value); err == nil {
+			out.FailedStatus, out.FailedWith = status, min(int(f.Number), out.Failed)
+		}
+	}
+}
+
+// A service is silent at the end if it answers none of several requests for some seconds, and for a part of the time that no pause explains.
+const (
+	silentRequests = 20
+	silentFrom     = 5e9 // ns
+	silentShare    = .2
+)
+
+// silentFor returns the time (s) at the end of a ledger's requests in which none was answered; 0 if that is short, or if hardly any waited then.
+// Failed requests count as answered if their statuses are known.
+func silentFor(b *evidence.Bundle, l *ledger.Ledger, statuses bool) float64 {
+	x, last, until, waiting := &b.Requests, l.From, l.To, 0
+	answered := func(o evidence.Outcome) bool { return o == evidence.OK || statuses && o == evidence.Failed }
+	for _, row := range l.Rows {
+		if answered(x.Outcome.At(row)) {
+			last = max(last, x.End.At(row))
+		}
+		until = max(until, x.End.At(row))
+	}
+	for _, row := range l.Rows {
+		if !answered(x.Outcome.At(row)) && x.End.At(row) > last {
+			waiting++
+		}
+	}
+	silent := until - last
+	if waiting < silentRequests || silent < silentFrom || float64(silent) < silentShare*float64(until-l.From) {
+		return 0
+	}
+	return float64(silent) / 1e9
 }
 
 // leastApart is the least difference of clocks that is reported, ns.

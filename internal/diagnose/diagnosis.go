@@ -146,7 +146,10 @@ type Requests struct {
 	Count           int      `json:"count"`
 	LedgerCount     int      `json:"ledger_count"` // of those in it
 	Unfinished      int      `json:"unfinished"`
-	Failed          int      `json:"failed"` // answered with an error, or not at all
+	Failed          int      `json:"failed"`                       // answered with an error, or not at all
+	FailedStatus    int      `json:"failed_status,omitempty"`      // of HTTP: what most of them were answered with; left out where it is unknown
+	SilentS         float64  `json:"unanswered_s,omitempty"`       // the time at the end in which none of several requests was answered; left out where there is none
+	FailedWith      int      `json:"failed_with_status,omitempty"` // how many were answered with it
 	Slow            int      `json:"slow"`
 	Traced          int      `json:"traced"`             // slow ones whose states are known
 	Alike           int      `json:"slow_like_traced"`   // slow ones that traced ones like them speak for

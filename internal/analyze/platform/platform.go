@@ -52,7 +52,7 @@ type Runtime struct {
 	// ReadCollector reads what its garbage collector did; nil: it has none that can be read.
 	ReadCollector metrics.CollectorReader
 	Collecting    []string // functions in which it collects, by their names on kernel stacks; nil: unknown
-	// Serves reports whether a function is one in which the common servers of the runtime serve requests; nil: the stacks of its threads tell.
+	// Serves reports whether a function is one in which the common servers of the runtime serve requests, where Stacks does not tell; nil: not known.
 	Serves func(function string) bool
 	// Generations reads all figures of each collection, for a runtime that reports as much as .NET; nil: it does not.
 	Generations func(*evidence.Bundle, evidence.SubjectID, metrics.Window) *metrics.DotnetGC

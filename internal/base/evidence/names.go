@@ -214,6 +214,9 @@ const (
 	FactCPUSamples = "trace.cpuSamples" // profile samples (100 Hz of processor time) in the trace
 )
 
+// FactFailedStatus is the status of HTTP that most failed requests of an artifact were answered with; Number is of how many.
+const FactFailedStatus = "requests.failedStatus"
+
 // FactRequestsAwait is the number of recorded awaits that belong to requests rather than to background work.
 const FactRequestsAwait = "requests.await"
 

@@ -66,12 +66,18 @@ func Bare(frame string) string {
 	if _, after, ok := strings.Cut(frame, "!"); ok {
 		frame = after
 	}
+	if isGoMethod(frame) {
+		return frame
+	}
 	name, _, _ := strings.Cut(frame, "(")
 	return name
 }
 
+// isGoMethod says whether a frame is a method of Go, whose parenthesis is about its receiver: main.(*checkins).locate.
+func isGoMethod(frame string) bool { return strings.Contains(frame, ".(*") }
+
 func formatFunction(function string, short bool) string {
-	if isPseudo(function) {
+	if isPseudo(function) || isGoMethod(function) {
 		return function
 	}
 	if name, file, native := SplitFile(function); native {

@@ -22,6 +22,7 @@ func TestReadable(t *testing.T) {
 		{"L!N.C.System.Collections.IEnumerator.MoveNext()", "L!N.C.System.Collections.IEnumerator.MoveNext()", "L!IEnumerator.MoveNext()"},
 		{"Anonymously Hosted DynamicMethods Assembly!dynamicClass.lambda_method1(pMT: 00007FF7A8CBF658,class System.Object)",
 			"Anonymously Hosted DynamicMethods Assembly!dynamicClass.lambda_method1()", "Anonymously Hosted DynamicMethods Assembly!dynamicClass.lambda_method1()"},
+		{"main.(*checkins).locate", "main.(*checkins).locate", "main.(*checkins).locate"},
 		{"[Native Frames]", "[Native Frames]", "[Native Frames]"},
 		{"A!<>.<(", "", ""}, {"", "", ""}, {"!", "", ""}, {"A!B.<C", "", ""}, {"A!B+<.MoveNext()", "", ""}, {"`", "", ""}, {"A!x`1[[", "", ""},
 	} {

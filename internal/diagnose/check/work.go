@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,7 +126,7 @@ func (c *Case) clockedWork() map[called]float64 {
 }
 
 // RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, and which part of that
-// was on behalf of no request, 0 where that is not known; nil of too few samples.
+// was on behalf of no request: NaN where its stacks do not show what serves a request. Where is nil of too few samples.
 func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
 	if on == 0 {
@@ -155,18 +156,19 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	if n < FewClocked.Int() {
 		return nil, 0
 	}
+	if serves == nil { // none of its stacks is known to serve a request, so none is known not to
+		return rankEfforts(sums, origin), math.NaN()
+	}
 	return rankEfforts(sums, origin), float64(apart) / float64(n)
 }
 
 // servingStacks returns a function that tells whether a stack of the samples of a type serves a request; nil where the samples show nothing of
 // a server that is known.
 func (c *Case) servingStacks(of evidence.NameID) func(evidence.StackID) bool {
-	if c.OnThreads() {
-		return func(stack evidence.StackID) bool { return c.Threads().View(c.Subject, stack).Request }
-	}
-	isServer := platform.ByID(c.Runtime()).Serves
-	if isServer == nil {
-		return nil
+	inView := func(stack evidence.StackID) bool { return c.Threads().View(c.Subject, stack).Request }
+	runtime := platform.ByID(c.Runtime())
+	if runtime.Stacks != nil {
+		return inView
 	}
 	known := make(map[evidence.StackID]bool)
 	handlers := make(map[string]bool) // functions on the stacks of goroutines that serve
@@ -177,7 +179,7 @@ func (c *Case) servingStacks(of evidence.NameID) func(evidence.StackID) bool {
 			continue
 		}
 		frames := c.Bundle.Stacks.Frames(stack)
-		known[stack] = slices.ContainsFunc(frames, func(f evidence.Frame) bool { return isServer(c.Bundle.Names.Text(f.Func)) })
+		known[stack] = inView(stack) || runtime.Serves != nil && slices.ContainsFunc(frames, func(f evidence.Frame) bool { return runtime.Serves(c.Bundle.Names.Text(f.Func)) })
 		for _, f := range frames {
 			if known[stack] {
 				handlers[c.Bundle.Names.Text(f.Func)] = true

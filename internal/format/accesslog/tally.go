@@ -3,6 +3,7 @@ package accesslog
 import (
 	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
@@ -41,6 +42,8 @@ type tally struct {
 	perSecond   map[int64]int32
 	second      int64
 	inSecond    int32
+
+	failed [200]int64 // of failed requests, by status from 400 on
 
 	newest                    int64
 	steps, stepLine, stepSize int64
@@ -159,10 +162,14 @@ func (t *tally) addRequest(x *seen, line int64) {
 		t.untimed++
 		return
 	}
+	outcome := e.outcome()
+	if outcome != evidence.OK && e.status >= 400 && e.status < 600 {
+		t.failed[e.status-400]++
+	}
 	t.timed.add(e.duration, slot)
 	t.longest = max(t.longest, e.duration)
 	t.b.Request(evidence.Request{Subject: t.subject, Route: t.routes.names[slot], Start: start, End: end,
-		Outcome: e.outcome(), Path: t.splitRequestTime(e), Key: keyOf(e.key), Origin: t.b.Origin(line)})
+		Outcome: outcome, Path: t.splitRequestTime(e), Key: keyOf(e.key), Origin: t.b.Origin(line)})
 }
 
 // splitRequestTime splits a request's time into the parts that its log shows. If the parts have no order, the waits come first, for a slot of the
@@ -345,6 +352,9 @@ func (t *tally) finish() {
 	}
 	t.b.Cover(evidence.Coverage{Subject: t.subject, Kind: evidence.CoverRequests, From: t.from, Until: t.until, Origin: t.b.Origin(0)})
 	t.repeats.emitShare(t.b, t.subject, t.from, t.until)
+	if most := slices.Max(t.failed[:]); most > 0 {
+		t.b.Fact(evidence.Fact{Subject: t.subject, Key: evidence.FactFailedStatus, Value: strconv.Itoa(400 + slices.Index(t.failed[:], most)), Number: float64(most), From: t.from, Until: t.until, Origin: t.b.Origin(0)})
+	}
 	if t.overdue > 0 {
 		fact := evidence.Fact{Subject: t.subject, Key: evidence.FactPoolTimedOut, Value: t.places, Number: float64(t.overdue), From: t.overdueFrom, Until: t.overdueUntil, Origin: t.b.Origin(t.overdueLine)}
 		t.b.Fact(fact)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -225,10 +226,19 @@ func (rs *rows) finish(r *run) bool {
 		p.b.Request(rs.toRequest(&q, subject))
 	}
 	p.b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverRequests, From: from, Until: until, Lost: rs.dropped, Origin: p.b.Origin(1)})
+	rs.emitFailedStatus(subject, from, until)
 	rs.sumTotals(r, from, lastStart, until)
 	p.emitRun(r)
 	rs.emitJourneys()
 	return true
+}
+
+// emitFailedStatus tells the status that most failed requests were answered with.
+func (rs *rows) emitFailedStatus(subject evidence.SubjectID, from, until int64) {
+	errors := rs.codes[400:600]
+	if most := slices.Max(errors); most > 0 {
+		rs.p.b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactFailedStatus, Value: strconv.Itoa(400 + slices.Index(errors, most)), Number: float64(most), From: from, Until: until, Origin: rs.p.b.Origin(1)})
+	}
 }
 
 const shownSteps = 100

@@ -316,7 +316,7 @@ func explainCause(id string) (how []string, least string) {
 
 func newPredictionView(p diagnose.Prediction) predictionView {
 	v := predictionView{Metric: p.Metric, Now: formatOptional(p.Now, p.Unit), Then: formatOptional(p.Then, p.Unit), Change: units.Change(p.Now, p.Then, nil, nil, p.Unit)}
-	if p.Low != nil && p.High != nil {
+	if p.Low != nil && p.High != nil && *p.Low != *p.High { // equal ends mean an unknown error
 		factor, unit := units.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
 		v.Range = units.Range(p.Low, p.High, factor, unit)
 	}

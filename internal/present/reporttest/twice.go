@@ -108,6 +108,19 @@ func Twice(d *diagnose.Diagnosis) (wrong []string) {
 	return wrong
 }
 
+// Shares returns the figures that are called a share and are more than the whole, or less than nothing. Two readings of slightly
+// different moments may differ by a hundredth.
+func Shares(d *diagnose.Diagnosis) (wrong []string) {
+	for _, v := range d.Verdicts {
+		for _, e := range v.Evidence {
+			if e.Unit == "1" && strings.HasSuffix(e.ID, "_share") && e.Value != nil && (*e.Value < 0 || *e.Value > 1.01) {
+				wrong = append(wrong, fmt.Sprintf("%s: %q is a share of %s", v.Cause, e.Text, units.Of(*e.Value, e.Unit)))
+			}
+		}
+	}
+	return wrong
+}
+
 // apart lists figures, by their cause, that measure something else than the cause's text says and may come near it.
 var apart = map[string]bool{
 	"redis.fork fork.longest_ms":                           true, // of a fork in the mean

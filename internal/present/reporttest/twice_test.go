@@ -26,6 +26,16 @@ func TestTwice(t *testing.T) {
 	}
 }
 
+func TestShares(t *testing.T) {
+	for share, want := range map[float64]int{0: 0, .104: 0, 1: 0, 26: 1, -.1: 1} {
+		d := &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Cause: "linux.cpu-throttled",
+			Evidence: []diagnose.Evidence{{ID: "quota.stopped_periods_share", Text: "share of 249 periods that the quota throttled", Value: &share, Unit: "1"}}}}}
+		if got := Shares(d); len(got) != want {
+			t.Errorf("%g: %v", share, got)
+		}
+	}
+}
+
 func TestAlike(t *testing.T) {
 	for text, want := range map[string]int{"p99 0.691 ms and over 691 µs": 1, "p99 691 µs, over 691 µs": 0, "0.16 s and 160 ms": 0, "691 µs and 691 ms": 0} {
 		if got := Alike(text); len(got) != want {

@@ -281,7 +281,11 @@ func formatSaved(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	total := units.Ms(d.Requests.SlowTotalMs)
 	factor, unit := units.Scale("ms", d.Requests.SlowTotalMs)
 	saved := units.Ms(v.Saves.Value)
-	if slices.Contains([]string{"min", "h", "days"}, unit) && v.Saves.Value >= small*d.Requests.SlowTotalMs && strings.HasSuffix(total, " "+unit) { // "510 s of 29.9 min" is not read at once
+	least := small * d.Requests.SlowTotalMs
+	if unit != "min" {
+		least = max(least, 1/factor) // "0.173 h" is not read at once, either
+	}
+	if slices.Contains([]string{"min", "h", "days"}, unit) && v.Saves.Value >= least && strings.HasSuffix(total, " "+unit) { // "510 s of 29.9 min" is not read at once
 		saved = units.Num(v.Saves.Value*factor) + " " + unit
 	}
 	return saved + " of " + total

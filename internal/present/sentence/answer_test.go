@@ -49,6 +49,32 @@ func TestMostFail(t *testing.T) {
 	}
 }
 
+// Failed requests are told with the status that most of them were answered with.
+func TestFailedStatus(t *testing.T) {
+	for _, c := range []struct {
+		failed, status, with int
+		want                 string
+	}{{0, 0, 0, "1,000"}, {900, 0, 0, "1,000 (900 failed)"}, {900, 500, 900, "1,000 (900 failed with status 500)"}, {900, 404, 880, "1,000 (900 failed, 880 of them with status 404)"}} {
+		r := &diagnose.Requests{Count: 1000, Failed: c.failed, FailedStatus: c.status, FailedWith: c.with}
+		if got := Requests(r)[0]; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// What a cause costs is told in the unit of the whole, unless that makes it a small part of an hour.
+func TestSavedOfTotal(t *testing.T) {
+	for _, c := range []struct {
+		saved, total float64 // s
+		want         string
+	}{{510, 1794, "8.5 min of 29.9 min"}, {622, 28980, "10.4 min of 8.05 h"}, {7560, 28980, "2.1 h of 8.05 h"}, {4320, 28980, "1.2 h of 8.05 h"}, {12.8, 17.5, "12.8 s of 17.5 s"}} {
+		d := &diagnose.Diagnosis{Requests: &diagnose.Requests{SlowTotalMs: 1e3 * c.total}}
+		if got := formatSaved(d, &diagnose.Verdict{Saves: &diagnose.Saves{Value: 1e3 * c.saved}}); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // A prediction that changes nothing anybody would notice is not told.
 func TestNoticed(t *testing.T) {
 	num := func(v float64) *float64 { return &v }

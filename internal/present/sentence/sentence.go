@@ -96,7 +96,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	if r := d.Requests; r != nil {
 		switch {
 		case d.Outcome != diagnose.Found && d.Outcome != diagnose.NotJudged && mostFail(r):
-			failed := fmt.Sprintf("%s of %s (%s) failed", units.Count(r.Failed), units.Plural(r.Count, "request"), units.Percent(float64(r.Failed)/float64(r.Count)))
+			failed := fmt.Sprintf("%s of %s (%s) failed", units.Count(r.Failed), units.Plural(r.Count, "request"), units.Percent(float64(r.Failed)/float64(r.Count))) + failedStatus(r)
 			s = append(s, strings.Join(append([]string{failed}, Quantiles(r)...), ", ")+".")
 			if r.SlowRule == ledger.RuleTimedOut {
 				s = append(s, "Most fail after the same time: a time-out ends their wait.")
@@ -331,12 +331,23 @@ func lacksRequests(d *diagnose.Diagnosis) bool {
 	return some
 }
 
+// failedStatus returns what the failed requests were answered with: " with status 500"; "" if that is unknown.
+func failedStatus(r *diagnose.Requests) string {
+	switch {
+	case r.FailedStatus == 0 || r.FailedWith == 0:
+		return ""
+	case r.FailedWith < r.Failed:
+		return fmt.Sprintf(", %s of them with status %d", units.Count(r.FailedWith), r.FailedStatus)
+	}
+	return fmt.Sprintf(" with status %d", r.FailedStatus)
+}
+
 // Requests lists the figures about all requests.
 func Requests(r *diagnose.Requests) []string {
 	first := units.Count(r.Count)
 	var but []string
 	if r.Failed > 0 {
-		but = append(but, units.Count(r.Failed)+" failed")
+		but = append(but, units.Count(r.Failed)+" failed"+failedStatus(r))
 	}
 	if r.Unfinished > 0 {
 		but = append(but, units.Count(r.Unfinished)+" unfinished")
@@ -348,6 +359,9 @@ func Requests(r *diagnose.Requests) []string {
 		first += " from " + path.Base(r.Source)
 	}
 	items := []string{first}
+	if r.SilentS > 0 {
+		items = append(items, "none answered in the last "+units.Time(r.SilentS*1e9))
+	}
 	if r.Rate != nil {
 		items = append(items, units.Num(*r.Rate)+"/s")
 	}

@@ -38,7 +38,7 @@ func (p *page) writeEvidence(v *diagnose.Verdict, label string, first bool) {
 		}
 		if common != "" && i == len(shown)-1 {
 			if from := p.shortenOrigin(common); from != "" {
-				text += " [all: " + strings.TrimPrefix(from, "[")
+				text += " [all from " + strings.TrimPrefix(from, "[")
 			}
 		}
 		wrapped := p.wrapOrShorten(text, indent, one)
@@ -77,9 +77,7 @@ func (p *page) writeFixes(v *diagnose.Verdict, label string, first bool) {
 	var lines []string
 	for k, i := range shown {
 		f := v.Fix[i]
-		if k == 0 || p.at.short { // the line begins with it
-			f.Text = strings.TrimPrefix(strings.TrimPrefix(f.Text, "or, "), "or ")
-		}
+		f.Text = strings.TrimPrefix(strings.TrimPrefix(f.Text, "or, "), "or ") // the list has its own
 		if k > 0 && p.at.short {
 			lines = append(lines, p.wrapOrShorten("or "+strings.Trim(f.Setting+": "+f.Text, ": "), indent, true)...)
 			continue

@@ -47,7 +47,7 @@ func TestReportsOfFixtures(t *testing.T) {
 // written is what is wrong with a diagnosis in all forms for people.
 func written(t *testing.T, d *diagnose.Diagnosis) []string {
 	t.Helper()
-	wrong := append(reporttest.Sentences(d), reporttest.Twice(d)...)
+	wrong := append(append(reporttest.Sentences(d), reporttest.Twice(d)...), reporttest.Shares(d)...)
 	for _, o := range []text.Options{{}, {Verbose: true}} {
 		screen := terminal(t, d, o)
 		wrong = append(append(wrong, reporttest.Terminal(screen)...), reporttest.Alike(screen)...)

@@ -364,6 +364,6 @@ func judgeGCFraction(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	v.Rule, v.Weight = check.Matters, number
 	v.Title = fmt.Sprintf("GC used %s of the available CPU time since the process began, probably because the heap is too small.", units.Percent(number))
-	v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT with a higher GOGC since Go 1.19, a ballast before"})
+	v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: raise GOMEMLIMIT (or debug.SetMemoryLimit) if it is set, else set it with a higher GOGC; before Go 1.19 a ballast"})
 	return v, true
 }

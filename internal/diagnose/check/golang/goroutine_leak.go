@@ -165,7 +165,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 
 func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	first, last := profiles[0], profiles[len(profiles)-1]
-	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%d → %d goroutines", first.total, last.total)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("all goroutines: %s → %s", units.Count(first.total), units.Count(last.total))}
 	v.Evidence = append(v.Evidence,
 		c.Figure("goroutines.first", "goroutines in the first profile", float64(first.total), "1", first.origin),
 		c.Figure("goroutines.last", "goroutines in the last profile", float64(last.total), "1", last.origin))
@@ -206,7 +206,7 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Goroutines pile up in %s: %d → %d.", worst, first.sites[worst], last.sites[worst])
+	v.Title = fmt.Sprintf("Goroutines pile up in %s: %s → %s.", worst, units.Count(first.sites[worst]), units.Count(last.sites[worst]))
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.more_at", "more goroutines in "+worst, float64(grown), "1", last.origin))
 	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", float64(grown)/dt, "1/s", last.origin))

@@ -94,7 +94,7 @@ func throttleOver(c *check.Case, w metrics.Window) *throttle {
 
 // listFigures returns the evidence of the quota.
 func (t *throttle) listFigures(c *check.Case) []check.Evidence {
-	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("periods (of %.0f) that the quota throttled", t.Periods.Number), math.Round(t.Stopped.Number), "1", t.Stopped.Origin)}
+	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("share of %.0f periods that the quota throttled", t.Periods.Number), t.Share(), "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
 		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}

@@ -322,7 +322,7 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 	looks := w.c.Threads().Samples(w.c.Subject)
 	for i := range looks {
 		s := &looks[i]
-		if !w.lanes[s.Lane] || s.View.State == evidence.Idle || blocked && s.View.State == evidence.Running {
+		if !w.lanes[s.Lane] || s.View.State == evidence.Idle || standsInPoll(&s.View) || blocked && s.View.State == evidence.Running {
 			continue
 		}
 		at := where{Site: w.c.SiteOf(s.Stack)}
@@ -338,4 +338,10 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 		most.Share = float64(seen[where{most.Site, most.waits}]) / float64(all)
 	}
 	return most
+}
+
+// standsInPoll says whether the thread of a loop waits in its own poll, while a request that it began waits for another thread: it takes
+// up whatever arrives then, and blocks nothing.
+func standsInPoll(v *threadstack.View) bool {
+	return v.State == evidence.SyncWait && slices.Contains([]string{"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect", "io_uring_enter"}, v.Pattern)
 }

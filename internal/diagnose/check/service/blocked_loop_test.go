@@ -58,3 +58,20 @@ func TestLoopKeepsBriefly(t *testing.T) {
 		}
 	}
 }
+
+// A loop's thread in its own poll blocks nothing, whatever its requests wait for; in another call it does.
+func TestLoopInItsPoll(t *testing.T) {
+	for _, c := range []struct {
+		view threadstack.View
+		want bool
+	}{
+		{threadstack.View{State: evidence.SyncWait, Pattern: "epoll_wait"}, true},
+		{threadstack.View{State: evidence.SyncWait, Pattern: "futex mutex at 0x1c045a80"}, false},
+		{threadstack.View{State: evidence.NetWait, Pattern: "poll"}, false}, // of its own call
+		{threadstack.View{State: evidence.Running}, false},
+	} {
+		if got := standsInPoll(&c.view); got != c.want {
+			t.Errorf("%v %q: %v", c.view.State, c.view.Pattern, got)
+		}
+	}
+}

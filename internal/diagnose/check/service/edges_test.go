@@ -250,6 +250,20 @@ func TestBackgroundByLooks(t *testing.T) {
 	}
 }
 
+// Stacks that never show what serves a request cannot show what serves none: in a native program that fills its CPUs with its requests' work,
+// threads that read no connection do it.
+func TestNoBackgroundWithoutServers(t *testing.T) {
+	for runtime, named := range map[string]bool{"dotnet": true, "": false, "go": false} {
+		c := seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 97}.subject(t)
+		ranMeanwhile(c, 0, 100)
+		c.Bundle.Subjects[c.Subject].Runtime = runtime
+		where, beside := c.RanWhileSlow()
+		if len(where) == 0 || beside == 1 != named {
+			t.Errorf("%q: %v %g", runtime, where, beside)
+		}
+	}
+}
+
 // A service is saturated from 80 % of its CPUs on, if slow requests wait for them.
 func TestSaturatedByLooks(t *testing.T) {
 	for _, x := range []struct {

@@ -175,7 +175,7 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 	v.Weigh(share, check.Material)
 	v.Title = fmt.Sprintf("Requests that have arrived wait for CPUs, of which the service itself keeps %s busy at that time: %s of slow time.", units.Percent(busy), units.Percent(share))
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other requests", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
+		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other work of the service", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
 		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", check.From(l.Source)))
 	if !nameBackground(c, &v, share) {
 		addLoadFixes(c, &v, busy*float64(l.Unread.CPUs))
@@ -187,14 +187,22 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 // returns true, if most of the CPU time then serves no request. Share is the part of slow time that waits for these CPUs.
 func nameBackground(c *check.Case, v *check.Verdict, share float64) bool {
 	where, beside := c.RanWhileSlow()
-	if len(where) == 0 || beside < mostBeside.Value {
+	if len(where) == 0 || !(beside >= mostBeside.Value) { // where it is not known, it may be the requests' own work
 		return false
 	}
 	v.Weigh(beside, mostBeside)
-	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, most of it in %s: %s of slow time.", where[0].Name(), units.Percent(share))
+	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", formatLargest(&where[0]), units.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of CPU time during slow requests that serves no request", beside, "1", where[0].Origin))
 	addBackground(v, c, where)
 	return true
+}
+
+// formatLargest names the function with the largest part of some work.
+func formatLargest(e *check.Effort) string {
+	if 2*e.Share >= 1 {
+		return "most of it in " + e.Name()
+	}
+	return "the largest part in " + e.Name()
 }
 
 // ownPart returns the part of the CPU time in which the program itself ran, not the collector; 1

@@ -217,7 +217,7 @@ func addLoadFixes(c *check.Case, v *check.Verdict, used float64) {
 	}
 	cheaper := check.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"}
 	if where := c.Worked(); len(where) > 0 {
-		v.Title = strings.TrimSuffix(v.Title, ".") + ", most of it in " + where[0].Name() + "."
+		v.Title = strings.TrimSuffix(v.Title, ".") + ", " + formatLargest(&where[0]) + "."
 		for _, w := range where[:min(3, len(where))] {
 			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of the requests' own work in "+w.Name(), w.Share, "1", w.Origin))
 		}

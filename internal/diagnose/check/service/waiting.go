@@ -163,7 +163,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.Wait)+": "+name, float64(p.Ns)/1e6, "ms", at),
-		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited there, of %d", len(l.Slow)), float64(p.Requests), "count", at))
+		c.Figure("slow.wait_requests", "slow requests that waited there, of "+units.Count(len(l.Slow)), float64(p.Requests), "count", at))
 	wait := func(row int) int64 { return l.At(row, p, sites) }
 	if p.From != "" && p.From != p.Where {
 		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
