@@ -118,9 +118,9 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 			return starvedVerdict(c, v, share, origin)
 		}
 		share, profile, profiled := profileShare(c)
-		v.WeighOne(cost, limping)
+		v.Weigh(cost, limping)
 		if profiled {
-			v.WeighOne(share, burning)
+			v.Weigh(share, burning)
 			v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 		}
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))
