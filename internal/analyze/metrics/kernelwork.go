@@ -42,12 +42,12 @@ func (k *Kernel) Work(locks func(evidence.LaneID) float64) *KernelWork {
 		did[i] = k.workByClass(t, locks(t.Lane))
 		serving = serving || t.waitsForClients()
 		if !t.waitsForClients() && t.Waited[evidence.KernelFutex] > 0 {
-			signalled[mostOf(did[i])]++
+			signalled[largestKey(did[i])]++
 		}
 	}
 	for i := range k.Threads {
 		t := &k.Threads[i]
-		counts := !serving || t.waitsForClients() || t.Waited[evidence.KernelFutex] > 0 && signalled[mostOf(did[i])] > 1
+		counts := !serving || t.waitsForClients() || t.Waited[evidence.KernelFutex] > 0 && signalled[largestKey(did[i])] > 1
 		for _, class := range slices.Sorted(maps.Keys(did[i])) {
 			if v := did[i][class]; counts {
 				x.in[class] += v
@@ -92,15 +92,6 @@ func (k *Kernel) workByClass(t *KernelThread, lock float64) map[string]float64 {
 
 func (t *KernelThread) waitsForClients() bool {
 	return slices.ContainsFunc(polls, func(class string) bool { return t.Waited[class] > 0 })
-}
-
-func mostOf(did map[string]float64) (most string) {
-	for _, class := range slices.Sorted(maps.Keys(did)) {
-		if did[class] > did[most] {
-			most = class
-		}
-	}
-	return most
 }
 
 // Threads returns the mean number of threads with work in these classes.

@@ -131,7 +131,7 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 	}
 	logged := r.slowLogKept() // the log has calls one by one
 	for _, c := range r.Commands {
-		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: c.Time.Origin}
+		k := RedisKept{What: strings.ToUpper(strings.ReplaceAll(c.Name, "|", " ")), Over: over, Origin: cmp.Or(c.Time.Origin, c.Spent.Origin)}
 		switch {
 		case c.Each.Number*ran >= RedisStall, c.Each.Number*ran >= redisShort && c.Time.Number*ran >= redisMuch:
 			k.Add(c.Count, c.Each.Number)

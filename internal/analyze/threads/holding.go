@@ -174,12 +174,12 @@ func (h *holding) findLockHolders(burst []*Sample) {
 		w := h.t.pathOf(l.Stack).ways[l.View.User]
 		holder, asked := inside[w]
 		if !asked {
-			holder = h.findInside(w, burst)
+			holder = h.findOnly(burst, func(p *callPath) bool { return slices.Contains(p.ways, w) })
 			inside[w] = holder
 		}
 		if at := h.t.userFunction(l); holder == nil {
 			if holder, asked = within[at]; !asked {
-				holder = h.findWithin(at, burst)
+				holder = h.findOnly(burst, func(p *callPath) bool { return slices.Contains(p.frames, at) }) // called in any way
 				within[at] = holder
 			}
 		}
@@ -189,24 +189,10 @@ func (h *holding) findLockHolders(burst []*Sample) {
 	}
 }
 
-// findInside returns the thread in code that a way leads to that does not wait for a lock; nil if there are several.
-func (h *holding) findInside(w way, burst []*Sample) (only *Sample) {
+// findOnly returns the thread that does not wait for a lock and is in some code; nil if there are several.
+func (h *holding) findOnly(burst []*Sample, in func(p *callPath) bool) (only *Sample) {
 	for _, l := range burst {
-		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).ways, w) {
-			continue
-		}
-		if only != nil {
-			return nil
-		}
-		only = l
-	}
-	return only
-}
-
-// findWithin returns the thread in a function, called in any way, that does not wait for a lock; nil if there are several.
-func (h *holding) findWithin(function string, burst []*Sample) (only *Sample) {
-	for _, l := range burst {
-		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !slices.Contains(h.t.pathOf(l.Stack).frames, function) {
+		if l.View.State == evidence.LockWait || l.View.State == evidence.Idle || !in(h.t.pathOf(l.Stack)) {
 			continue
 		}
 		if only != nil {

@@ -310,6 +310,17 @@ var (
 		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement: half of what is noticed otherwise, as a single thing can be mended"}
 )
 
+// Cleared returns the rule that clears a cause with a part of slow time: it is too little or, where it is not, requests are not slow, or not for long.
+func (c *Case) Cleared(share float64) Rule {
+	switch {
+	case share < Material.Value:
+		return TooLittle
+	case !c.Slow():
+		return NotSlow
+	}
+	return Brief
+}
+
 // UserVisible reports whether slow requests are slow enough for users to notice: always with an objective, else from a p99 of
 // the slow requests (ns) on.
 func (c *Case) UserVisible(from Threshold) bool {

@@ -106,7 +106,10 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		v.Rule, v.Needs = TooFew, k.More
 		v.Summary += fmt.Sprintf(" in %s, too few to say that none does", units.Plural(k.Looks, "thread dump"))
 		return v
-	case !k.Waiting.Known() || k.Waiting.Number < Queueing.Value || k.Excused:
+	case !k.Waiting.Known() || k.Waiting.Number < Queueing.Value:
+		return v
+	case k.Excused:
+		v.Rule = Explained
 		return v
 	case k.Apart:
 		v.Rule = NotServing

@@ -167,8 +167,8 @@ func (c *Case) Decision(v *Verdict) Decision {
 	return d
 }
 
-// isNoticed says whether a comparison is about whether slow requests are noticed.
-func isNoticed(x weighed) bool { return x.Of == Noticeable || x.Of == NoticeableCall }
+// isNoticed says whether a comparison is about whether slow requests are noticed, by how long they take.
+func isNoticed(x weighed) bool { return x.question == AskSlow && x.Unit == "ns" }
 
 // originOf returns where a compared figure is from: that of the verdict's evidence with the same figure, else the file whose slow
 // requests the ledger charges, if it is a figure of these.

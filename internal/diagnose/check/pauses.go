@@ -132,7 +132,9 @@ func (c *Case) judgeShare(v *Verdict, of Paused, share float64) {
 	g, p, t := of.Collector, of.Pauses, of.Terms
 	worst := WorstMinute(g, p)
 	v.Counted(g.Span, t.Watched)
-	v.WeighOne(share, of.Least)
+	if of.Least.Value > 0 { // else any share is enough
+		v.WeighOne(share, of.Least)
+	}
 	switch {
 	case share >= of.Least.Value && g.Span < t.Watched.Value && p.Seconds() < PausedEnough.Value:
 		v.Rule, v.Needs = TooFew, t.Longer

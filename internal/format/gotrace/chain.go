@@ -1,6 +1,7 @@
 package gotrace
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -27,7 +28,7 @@ func (w *world) joinChain(first, rest evidence.NameID) evidence.NameID {
 	}
 	a, b := w.b.Text(first), w.b.Text(rest)
 	id := rest
-	if parts := strings.Split(b, evidence.Link); len(parts) < maxLinks && !containsPart(parts, a) {
+	if parts := strings.Split(b, evidence.Link); len(parts) < maxLinks && !slices.Contains(parts, a) {
 		id = w.b.Name(a + evidence.Link + b)
 	}
 	if w.links == nil {
@@ -35,15 +36,6 @@ func (w *world) joinChain(first, rest evidence.NameID) evidence.NameID {
 	}
 	w.links[key] = id
 	return id
-}
-
-func containsPart(parts []string, part string) bool {
-	for _, p := range parts {
-		if p == part {
-			return true
-		}
-	}
-	return false
 }
 
 // fillRoot fills in what the holder of s did in its state h, which begins where s does. Where the

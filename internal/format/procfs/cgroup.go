@@ -254,28 +254,21 @@ func (p *parser) cgroupMemory(line []byte) bool {
 	return ok
 }
 
-// cgroupHigh reads the size from which on a group is slowed down: "max", or bytes.
-func (p *parser) cgroupHigh(line []byte) bool {
-	if string(line) == "max" {
-		p.group.high = reading{}
-		return true
-	}
-	n, ok := format.ParseDigits(line)
-	if ok {
-		p.group.high = reading{float64(n), p.number}
-	}
-	return ok
-}
+// cgroupHigh reads the size from which on a group is slowed down.
+func (p *parser) cgroupHigh(line []byte) bool { return p.parseLimit(line, &p.group.high) }
 
 // cgroupSwapMax reads how much may be swapped out; 0 is a limit, too.
-func (p *parser) cgroupSwapMax(line []byte) bool {
+func (p *parser) cgroupSwapMax(line []byte) bool { return p.parseLimit(line, &p.group.swap) }
+
+// parseLimit reads a limit: "max", or bytes.
+func (p *parser) parseLimit(line []byte, to *reading) bool {
 	if string(line) == "max" {
-		p.group.swap = reading{}
+		*to = reading{}
 		return true
 	}
 	n, ok := format.ParseDigits(line)
 	if ok {
-		p.group.swap = reading{float64(n), p.number}
+		*to = reading{float64(n), p.number}
 	}
 	return ok
 }

@@ -256,7 +256,7 @@ func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 		}
 	}
 	if throttled != nil {
-		own := containsString(q.cgroups, throttled.path)
+		own := slices.Contains(q.cgroups, throttled.path)
 		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
 		p.emitCoverage(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
 		p.emitTotals(id, throttled)

@@ -3,6 +3,7 @@ package procfs
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -325,21 +326,12 @@ func (p *parser) processCgroup(line []byte) bool {
 	if q := p.subject; len(q.cgroups) < 64 {
 		for _, controller := range strings.Split(string(parts[1]), ",") {
 			g := path.Join("/", controller, at)
-			if !containsString(q.cgroups, g) {
+			if !slices.Contains(q.cgroups, g) {
 				q.cgroups = append(q.cgroups, g)
 			}
 		}
 	}
 	return true
-}
-
-func containsString(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // ioSeries are the counters of /proc/PID/io that become series: what calls read

@@ -2,6 +2,7 @@ package sysstat
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -313,7 +314,7 @@ func (p *parser) parseDisk(f []string) bool {
 	if format.PartOfDisk(name, p.disks) || format.MadeOfDisks(name) {
 		return true
 	}
-	if !containsString(p.disks, name) {
+	if !slices.Contains(p.disks, name) {
 		p.disks = append(p.disks, name)
 	}
 	p.addToSum(&p.host, evidence.SeriesHostDiskRequests, "1/s", tps.v)
@@ -323,15 +324,6 @@ func (p *parser) parseDisk(f []string) bool {
 		p.addToSum(&p.host, evidence.SeriesHostDiskInFlight, "1", queue.v)
 	}
 	return true
-}
-
-func containsString(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 // parseInterface reads a row of a network interface.

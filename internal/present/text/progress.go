@@ -22,7 +22,7 @@ type Progress struct {
 func NewProgress(w io.Writer) *Progress {
 	p := &Progress{w: w, every: 5 * time.Second, last: time.Now()}
 	if f, ok := w.(*os.File); ok {
-		if columns, terminal := terminalWidth(f); terminal {
+		if _, columns, terminal := terminalSize(f); terminal {
 			p.width = max(columns, 40)
 		}
 	}

@@ -32,7 +32,7 @@ func For(w io.Writer) Options {
 		f, ok = page.Terminal(), true
 	}
 	if ok {
-		if columns, terminal := terminalWidth(f); terminal {
+		if _, columns, terminal := terminalSize(f); terminal {
 			o.Color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 			if columns > 0 {
 				o.Width = min(max(columns, narrowest), widest)
@@ -51,7 +51,10 @@ func envColumns(env func(string) string) int {
 }
 
 // Rows returns how many lines a terminal shows; false if f is no terminal.
-func Rows(f *os.File) (rows int, ok bool) { return terminalHeight(f) }
+func Rows(f *os.File) (rows int, ok bool) {
+	rows, _, ok = terminalSize(f)
+	return rows, ok
+}
 
 // utf8Locale follows locale(7): LC_ALL wins over LC_CTYPE, that over LANG.
 func utf8Locale(env func(string) string) bool {

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 const (
@@ -264,7 +265,7 @@ func TestCollectorsCauses(t *testing.T) {
 		t.Run(tt.of.ID+": "+tt.name, func(t *testing.T) {
 			c := tt.in.subject(t)
 			v := tt.of.Judge(c)
-			holdsDecision(t, c, &v)
+			checktest.Decides(t, "", c, &v)
 			texts := []string{v.Title, v.Summary}
 			for _, e := range v.Evidence {
 				texts = append(texts, e.Text)

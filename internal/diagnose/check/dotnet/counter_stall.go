@@ -106,6 +106,7 @@ func (s *starving) byQueue(v *check.Verdict) {
 		return
 	}
 	v.Rule, v.Weight = check.Matters, 1
+	v.Weigh(q.Last(), manyQueued)
 	v.Title = fmt.Sprintf("Work waits for threads of the pool: %.0f items are queued, and for %s no counters came.", q.Last(), units.Time(float64(stall.Until-stall.From)))
 	v.Evidence = append(v.Evidence, s.c.Figure("counters.stalled_s", fmt.Sprintf("time without any counter, of a process that sends them every %s", units.Time(float64(stall.Beat))), stall.Window.Seconds(), "s", stall.Origin))
 	v.Fix = []check.Fix{{Text: "await instead of blocking, from the blocking call up to the handler; the thread stacks show where"}}

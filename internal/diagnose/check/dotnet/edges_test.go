@@ -7,16 +7,6 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
-// holdsDecision checks that the figures that a verdict keeps are those that decided it.
-func holdsDecision(t *testing.T, c *check.Case, v *check.Verdict) {
-	t.Helper()
-	d := c.Decision(v)
-	for _, fault := range checktest.Faults(v.State, &d) {
-		t.Errorf("%s (%s)", fault, v.Summary)
-	}
-	c.Forget()
-}
-
 // A pool is short of threads where half of those that are busy are blocked and work waits for them while CPUs are free.
 func TestStarvationEdges(t *testing.T) {
 	queued := func(cpu float64, blocked, busy int) incident {
@@ -42,7 +32,7 @@ func TestStarvationEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, c, &v)
+		checktest.Decides(t, "", c, &v)
 	}
 }
 
@@ -70,7 +60,7 @@ func TestPauseEdges(t *testing.T) {
 		if v.Supported() != x.found {
 			t.Errorf("%s: %s: %s %s", about, v.State, v.Title, v.Summary)
 		}
-		holdsDecision(t, c, &v)
+		checktest.Decides(t, "", c, &v)
 	}
 }
 
@@ -91,6 +81,6 @@ func TestCostEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, c, &v)
+		checktest.Decides(t, "", c, &v)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 func TestLock(t *testing.T) {
@@ -31,7 +32,7 @@ func TestLock(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.in.subject(t)
 			v := judgeLock(c)
-			holdsDecision(t, c, &v)
+			checktest.Decides(t, "", c, &v)
 			text := said(v)
 			if v.State != tt.state {
 				t.Fatalf("%s, want %s:\n%s", v.State, tt.state, text)

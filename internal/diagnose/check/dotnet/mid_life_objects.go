@@ -62,7 +62,11 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	young := g.selectCollections(func(x *metrics.Collection) bool { return isOrdinary(x) && x.Generation < evidence.Gen2 })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
-		v.Weigh(float64(len(young)), leastGCs)
+		sized := len(g.selectCollections(leavesSize))
+		v.Weigh(float64(sized), leastGCs)
+		if sized >= leastGCs.Int() { // nothing is known to survive
+			v.Weigh(0, reaching)
+		}
 		v.Rule, v.Summary = check.TooLittle, "too few collections to show what dies after them"
 		return v
 	}
@@ -108,6 +112,11 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	return v
 }
 
+// leavesSize says whether the size of the heap after a collection is known.
+func leavesSize(x *metrics.Collection) bool {
+	return x.After > 0 && x.Kind != evidence.CollectionBackground
+}
+
 // keptByYoung returns how many bytes/s young collections kept, and which share of what survived
 // its first collection was garbage soon after: the part by which the heap did not grow. What gen 1
 // collections keep of gen 1 was kept before. Known is false if there were too few collections.
@@ -117,7 +126,7 @@ func (g *collector) keptByYoung() (bytes, died float64, known bool) {
 	fresh := 0. // of gen 0
 	for i := range g.gc.Collections {
 		x := &g.gc.Collections[i]
-		if x.After > 0 && x.Kind != evidence.CollectionBackground {
+		if leavesSize(x) {
 			sizes = append(sizes, metrics.HeapPoint{At: x.To, Live: x.Small()})
 		}
 		if x.Generation == evidence.Gen2 {

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 func TestStarvation(t *testing.T) {
@@ -90,7 +91,7 @@ func TestStarvation(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.in.subject(t)
 			v := judgeStarvation(c)
-			holdsDecision(t, c, &v)
+			checktest.Decides(t, "", c, &v)
 			text := said(v)
 			if v.State != tt.state {
 				t.Fatalf("%s, want %s:\n%s", v.State, tt.state, text)

@@ -39,7 +39,7 @@ func TestGCRateEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", x.about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, x.about, c, &v)
+		checktest.Decides(t, x.about, c, &v)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestForcedEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", x.about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, x.about, c, &v)
+		checktest.Decides(t, x.about, c, &v)
 		if r := GCRate.Judge(c); r.Supported() {
 			t.Errorf("%s: the heap is said to be small: %s", x.about, r.Title)
 		}
@@ -87,18 +87,8 @@ func TestLimitEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", x.about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, x.about, c, &v)
+		checktest.Decides(t, x.about, c, &v)
 	}
-}
-
-// holdsDecision checks that the figures that a verdict keeps are those that decided it.
-func holdsDecision(t *testing.T, about string, c *check.Case, v *check.Verdict) {
-	t.Helper()
-	d := c.Decision(v)
-	for _, fault := range checktest.Faults(v.State, &d) {
-		t.Errorf("%s: %s (%s)", about, fault, v.Summary)
-	}
-	c.Forget()
 }
 
 // Goroutines that stay are a leak from 50 more at one place on, and a fifth more than before there, if there are more in all.
@@ -140,7 +130,7 @@ func TestLeakEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", x.about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, x.about, c, &v)
+		checktest.Decides(t, x.about, c, &v)
 	}
 }
 

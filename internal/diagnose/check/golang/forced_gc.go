@@ -81,7 +81,7 @@ func judgeForced(c *check.Case) check.Verdict {
 		c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program", rate, "1/s", g.Origin),
 		c.Figure("gc.forced_marking_share", "share of the time in which requested GC cycles were marking", marked, "1", g.Origin))
 	v.Summary = fmt.Sprintf("%s requested, marking %s of the time", units.Plural(len(forced), "GC cycle"), units.Percent(marked))
-	v.Counted(float64(len(forced)), fewForced)
+	v.Weigh(float64(len(forced)), fewForced)
 	v.Weigh(marked, marking)
 	v.Weight = work / max(g.Span, 1e-9)
 	share, profile, profiled := profileShare(c)
@@ -179,6 +179,7 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 		v.Rule = check.NotSlow
 		v.Summary = fmt.Sprintf("%s requested, but almost no requests are slow", units.Plural(len(forced), "GC cycle"))
 	case l.Host.Starved() && float64(b.Direct+waited)/total < check.Material.Value:
+		v.Rule = check.Explained
 		v.Summary += ", on a host that did not run the process all the time"
 	case weight == check.Matters || crowded():
 		v.Rule = check.Matters
@@ -191,6 +192,8 @@ func (g *collector) judgeForcedByRequests(c *check.Case, v *check.Verdict, force
 	case weight == check.OnTheEdge:
 		v.Summary += ", just below the threshold"
 		v.Rule, v.Needs = check.OnTheEdge, []check.Need{{What: "a longer recording under load", Command: platform.GoTrace}}
+	default:
+		v.Rule = c.Cleared(share)
 	}
 }
 

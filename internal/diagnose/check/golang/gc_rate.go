@@ -230,8 +230,10 @@ func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	switch {
 	case profiled && share < sparing.Value:
+		v.Weigh(share, sparing)
 		v.Summary += fmt.Sprintf(", but only %s of the process's CPU time", units.Percent(share))
 	case profiled && share >= burning.Value:
+		v.Weigh(share, burning)
 		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("GC runs %s times per second and uses %s of the process's CPU time because the heap is too small.", units.Num(rate), units.Percent(share))
 		v.Fix = append(v.Fix, check.Fix{Text: "let the heap grow before a cycle starts: GOMEMLIMIT since Go 1.19, a ballast before"})
@@ -283,6 +285,7 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 	switch weight := c.Matters(share, &terms); {
 	case l.Host.Starved():
 		if float64(b.Direct)/total < check.Material.Value {
+			v.Rule = check.Explained
 			v.Summary += ", on a host that did not run the process all the time"
 			return v
 		}
@@ -305,6 +308,7 @@ func judgeGCRateByRequests(c *check.Case, g *collector, v check.Verdict, profile
 		v.Summary += ", just below the threshold"
 		return v
 	case weight != check.Matters && !(c.Slow() && crowded()):
+		v.Rule = c.Cleared(share)
 		return v
 	case c.Full():
 		v.Rule = check.Explained

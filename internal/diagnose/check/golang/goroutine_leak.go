@@ -299,16 +299,22 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("no leak: at most %s with the same stack left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
 	v.Weigh(f.Number, leakCount)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
-	if f.Number < leakCount.Value || servingSites(c)(f.Value) {
+	if f.Number < leakCount.Value {
+		return v, true
+	}
+	if servingSites(c)(f.Value) {
+		v.Rule = check.Explained
 		return v, true
 	}
 	if open := underWay(c, f); open > 0 && f.Number <= perRequest.Value*float64(open) {
+		v.Rule = check.Explained
 		v.Summary += fmt.Sprintf(", with %s in flight", units.Plural(open, "request"))
 		return v, true
 	}
 	// A leak leaves goroutines at a steady pace all through the trace; work in progress leaves only new ones.
 	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
+	v.Weigh(early.Number/f.Number, steady)
 	if early.Number < steady.Value*f.Number {
 		v.Summary += ", and nearly all had just started"
 		return v, true
@@ -368,6 +374,8 @@ func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
 		return v, true
 	}
 	v.Rule = check.Matters
+	v.Weigh(last/max(1, first), countedGrowth)
+	v.Weigh(last-first, countedMore)
 	v.Title = fmt.Sprintf("Goroutines probably leak: %.0f → %.0f, and their number never falls.", first, last)
 	if s := float64(n.T[len(n.T)-1]-n.T[0]) / 1e9; s > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", (last-first)/s, "1/s", n.Origin))

@@ -55,12 +55,13 @@ func judgeLock(c *check.Case) check.Verdict {
 	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("slow.lock_ms", "slow time waiting for locks", float64(l.Charges[ledger.Lock])/1e6, "ms", check.From(l.StatesFrom())))
 	if share < check.Material.Value || !c.Slow() {
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	behind := c.BehindFor(ledger.Lock)
 	chain := c.Chain(check.BehindMechanism(ledger.Lock), &behind)
 	if mine := float64(behind.Mine()) / float64(l.Total); mine < check.Material.Value {
-		v.Evidence = append(v.Evidence, chain...)
+		v.Rule, v.Evidence = check.HoldersWait, append(v.Evidence, chain...)
 		v.Summary += behind.Root()
 		return v
 	}

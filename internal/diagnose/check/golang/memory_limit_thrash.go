@@ -103,10 +103,12 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 			v.Summary = fmt.Sprintf("the memory limit is tight, and GC is %s of slow time, just below the threshold", units.Percent(share))
 			return v
 		default:
-			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %s of slow time", units.Percent(float64(b.Total())/total))
+			v.Rule = c.Cleared(share)
+			v.Summary = fmt.Sprintf("the memory limit is tight, but GC is %s of slow time", units.Percent(share))
 			return v
 		}
 		if c.Ledger.Host.Starved() && float64(b.Direct)/total < check.Material.Value {
+			v.Rule = check.Explained
 			v.Summary = "the memory limit is tight, but the host did not run the process all the time"
 			return v
 		}
@@ -116,7 +118,9 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 			return starvedVerdict(c, v, share, origin)
 		}
 		share, profile, profiled := profileShare(c)
+		v.Weigh(cost, limping)
 		if profiled {
+			v.Weigh(share, burning)
 			v.Evidence = append(v.Evidence, c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", profile))
 		}
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_cpus_share", "share of all CPU time used by mark assists and mark workers", cost, "1", g.Origin))

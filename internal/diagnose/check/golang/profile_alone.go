@@ -30,6 +30,7 @@ func judgeGCProfile(c *check.Case) (v check.Verdict, ok bool) {
 		Evidence: []check.Evidence{c.Figure("gc.cpu_share", "share of the process's CPU time used by GC", share, "1", origin)},
 		Fix:      []check.Fix{{Text: "let the heap grow before a cycle starts: raise GOMEMLIMIT (or debug.SetMemoryLimit) if it is set, else set it with a higher GOGC; before Go 1.19 a ballast"}},
 		Needs:    []check.Need{gcTrace}}
+	v.Weigh(share, burning)
 	if l := c.Ledger; l != nil && l.Charges[ledger.CollectorCPU] > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("slow.gc_cpu_ms", "slow time waiting for a CPU busy with GC, by GC's share of the process's CPU time", float64(l.Charges[ledger.CollectorCPU])/1e6, "ms", origin))
 		v.Saves = c.SaveMechanism(ledger.CollectorCPU)

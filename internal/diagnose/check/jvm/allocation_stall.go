@@ -81,7 +81,11 @@ func judgeStall(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.alloc_stall_ms", "slow time: waiting for memory (stalled threads, shared among the requests in flight)", float64(all)/1e6, "ms", s.origin))
 		// If most of the slow requests' time was not observed, the requests do not contradict the log.
 		unseen := share >= stoppedSpecial.Value && g.Span >= leastWatched.Value && !c.HasRequestStates() && c.UserVisible(check.Noticeable)
-		if !c.Slow() || part < check.Material.Value && !unseen {
+		switch {
+		case !c.Slow():
+			v.Rule = check.NotSlow
+			return v
+		case part < check.Material.Value && !unseen:
 			return v
 		}
 		// The requests of stalled threads are unknown: the cost is between nothing and all the time in which any thread

@@ -152,7 +152,12 @@ func judgeMonitorWaits(c *check.Case) (v check.Verdict, ok bool) {
 	v.Evidence = append(v.Evidence, c.Figure("lock.waits", "waits for locks in the text, most for "+n.Value, n.Number, "count", n.Origin),
 		c.Figure("lock.wait_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
 	v.Needs = needDumps("thread dumps under load, to show which threads wait for locks and which hold them")
+	v.Counted(n.Number, fewEnters)
 	if n.Number < fewEnters.Value || most.Number < longEnter.Value {
+		if n.Number >= fewEnters.Value {
+			v.Rule = check.Happens
+		}
+		v.Weigh(most.Number, longEnter)
 		return v, true
 	}
 	v.Rule, v.Weight = check.StandsAlone, 1

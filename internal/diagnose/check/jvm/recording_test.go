@@ -142,11 +142,7 @@ func judged(t *testing.T, c *check.Case, k check.Check) check.Verdict {
 		t.Fatalf("%s does not apply", k.ID)
 	}
 	v := k.Judge(c)
-	d := c.Decision(&v)
-	for _, fault := range checktest.Faults(v.State, &d) {
-		t.Errorf("%s: %s (%s)", k.ID, fault, v.Summary)
-	}
-	c.Forget()
+	checktest.Decides(t, k.ID, c, &v)
 	if v.State == check.Inconclusive && len(v.Needs) == 0 {
 		t.Errorf("%s: inconclusive (%s), and nothing is asked for", k.ID, v.Summary)
 	}

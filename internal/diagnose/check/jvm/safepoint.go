@@ -114,6 +114,7 @@ func judgeStops(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("%s other than GC took %s of the %s recorded", units.Plural(len(p), "pause"), units.Percent(g.ShareOf(p)), units.Time(1e9*g.Span))
 	case short && !crowded && !(v.LeftOpen() && g.Span < leastWatched.Value && g.ShareOf(p) >= check.MuchStopped.Value):
 		v.Rule, v.Needs = check.TooLittle, nil
+		v.Weigh(p.Longest().Seconds(), perceptible)
 		if c.Ledger == nil && nearlyPerceptible(stops) {
 			v.Rule, v.Needs = check.OnTheEdge, append(g.needRequests(), check.NeedLimit)
 			v.Summary = fmt.Sprintf("pauses other than GC of up to %s, again and again: just below what is named without requests", units.Time(1e9*p.Longest().Seconds()))

@@ -28,6 +28,8 @@ func fullSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 		Evidence: []check.Evidence{c.Figure("gc.full_counted", "full collections that were counted", n.Number, "count", n.Origin),
 			c.Figure("gc.full_mean_ms", "mean time of one", mean.Number/1e6, "ms", mean.Origin)},
 		Fix: []check.Fix{{Text: "give the heap more room, or keep less in it: a histogram of classes shows what fills it", Code: "jcmd PID GC.class_histogram"}}}
+	v.Counted(n.Number, frequentFull)
+	v.Weigh(mean.Number/1e9, check.ASecond)
 	return v, true
 }
 
@@ -54,6 +56,9 @@ func fullForEachYoung(c *check.Case, n, mean evidence.Fact) (v check.Verdict, ok
 			c.Figure("gc.full_mean_ms", "mean time of a full one", mean.Number/1e6, "ms", mean.Origin)},
 		Needs: append([]check.Need{{What: "the collector: of CMS, jstat counts two pauses of each concurrent cycle as full collections", Command: "jcmd PID VM.flags"}}, alone...),
 		Fix:   []check.Fix{{Text: "give the heap more room, or keep less in it: a histogram of classes shows what fills it", Code: "jcmd PID GC.class_histogram"}}}
+	v.Counted(n.Number, manyCounted)
+	v.Weigh(n.Number/young.Number, forEachYoung)
+	v.Weigh(mean.Number, felt)
 	if full, ok := c.Fact(evidence.FactPermanentFull); ok {
 		v.Title = fmt.Sprintf("The permanent generation is full, so full collections of %s come for nearly each young one: %.0f for %.0f since the JVM's start.", units.Time(mean.Number), n.Number, young.Number)
 		v.Evidence = append(v.Evidence, c.Figure("gc.permanent_used", "part of the permanent generation in use", full.Number, "1", full.Origin))
@@ -75,5 +80,6 @@ func longSinceStart(c *check.Case) (v check.Verdict, ok bool) {
 		Summary:  fmt.Sprintf("the longest pause was %s", units.Time(most.Number)),
 		Evidence: []check.Evidence{c.Figure("gc.longest_ms", "longest pause of the last minutes, by the program's metrics", most.Number/1e6, "ms", most.Origin)},
 		Fix:      []check.Fix{{Text: "find out what takes the time with a GC log of such a pause", Setting: "-Xlog:gc*,safepoint:file=gc.log"}}}
+	v.Weigh(most.Number/1e9, check.ASecond)
 	return v, true
 }

@@ -2,7 +2,6 @@ package jvm
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -22,19 +21,10 @@ type unstamped struct {
 }
 
 // metadata says whether it came for class metadata.
-func (x unstamped) metadata() bool { return hasAny(x.trigger, metadataBy) }
+func (x unstamped) metadata() bool { return containsAny(x.trigger, metadataBy) }
 
 // requested says whether a program or a tool asked for it.
-func (x unstamped) requested() bool { return hasAny(x.trigger, requestedBy) }
-
-func hasAny(s string, words []string) bool {
-	for _, w := range words {
-		if strings.Contains(s, w) {
-			return true
-		}
-	}
-	return false
-}
+func (x unstamped) requested() bool { return containsAny(x.trigger, requestedBy) }
 
 // longUnstamped judges by pauses of a second or more in a log without times. They are long whenever they were; their
 // rate is not known.

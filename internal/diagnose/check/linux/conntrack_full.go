@@ -37,7 +37,7 @@ where no rule needs it (NOTRACK), and connections that are kept open instead of 
 
 	Needs: "the kernel's log (dmesg -T), or /proc/sys/net/netfilter/nf_conntrack_count and nf_conntrack_max",
 	Applies: func(c *check.Case) bool {
-		_, _, told := conntrackOf(c)
+		_, _, _, told := conntrackOf(c)
 		return told
 	},
 	Judge: func(c *check.Case) check.Verdict {
@@ -55,9 +55,9 @@ where no rule needs it (NOTRACK), and connections that are kept open instead of 
 var tableFull = check.Threshold{Name: "part of the table of connections in use from which it is full", Value: .99, Unit: "1",
 	Why: "the kernel frees single entries early before it drops", Source: "early_drop in net/netfilter/nf_conntrack_core.c"}
 
-// conntrackOf returns how often the kernel's log says that the table was full, and the part of the table that is in use; told says
-// whether either is known.
-func conntrackOf(c *check.Case) (said evidence.Fact, part float64, told bool) {
+// conntrackOf returns how often the kernel's log says that the table was full, how many connections are in it, and which part of it they are; told
+// says whether either is known.
+func conntrackOf(c *check.Case) (said, count evidence.Fact, part float64, told bool) {
 	said, told = hungTasks(c, "conntrack")
 	count, counted := c.Fact(evidence.FactConntrackCount)
 	most, limited := c.Fact(evidence.FactConntrackMost)
@@ -65,14 +65,14 @@ func conntrackOf(c *check.Case) (said evidence.Fact, part float64, told bool) {
 		most, limited = c.Fact(evidence.FactConntrackMostOld)
 	}
 	if counted && limited && most.Number > 0 {
-		return said, count.Number / most.Number, true
+		return said, count, count.Number / most.Number, true
 	}
-	return said, 0, told
+	return said, count, 0, told
 }
 
 // judgeConntrack judges a host by its table of connections.
 func judgeConntrack(c *check.Case) (v check.Verdict, ok bool) {
-	said, part, _ := conntrackOf(c)
+	said, count, part, _ := conntrackOf(c)
 	if said.Number == 0 && part < tableFull.Value {
 		v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s of the table of connections is in use", units.Percent(part))}
 		v.Weigh(part, tableFull)
@@ -85,9 +85,8 @@ func judgeConntrack(c *check.Case) (v check.Verdict, ok bool) {
 		v.Evidence = append(v.Evidence, c.Figure("host.conntrack_full_lines", "lines of the kernel's log that say that packets were dropped; it leaves out most of them", said.Number, "count", said.Origin))
 	}
 	if part >= tableFull.Value {
-		most, _ := c.Fact(evidence.FactConntrackMost)
 		how = append(how, fmt.Sprintf("%s of it in use", units.Percent(min(1, part))))
-		v.Evidence = append(v.Evidence, c.Figure("host.conntrack_used_share", "part of the table of connections in use", part, "1", most.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.conntrack_used_share", "part of the table of connections in use", part, "1", count.Origin))
 	}
 	v.Summary = "the table of connections was full: " + strings.Join(how, ", ")
 	v.Title = "The kernel's table of connections is full: packets of new connections are dropped, and tried again after 1 s and longer."

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 func TestThrottled(t *testing.T) {
@@ -50,7 +51,7 @@ func TestThrottled(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := c.in.subject(t)
 			v := judgeThrottled(k)
-			holdsDecision(t, c.name, k, &v)
+			checktest.Decides(t, c.name, k, &v)
 			if v.State != c.throttled || !strings.Contains(v.Title+v.Summary, c.says) {
 				t.Errorf("throttled is %s: %q %q", v.State, v.Title, v.Summary)
 			}

@@ -127,6 +127,7 @@ func (d delay) ruleOutIfHardlyWaited(c *check.Case, v *check.Verdict) bool {
 	case d.isImmaterial():
 	case d.slow && !d.isSlowEnough(c):
 		v.Rule = check.Brief
+		v.Noticed(meanSlow(c), noticeable)
 		v.Summary += ", but slow requests take only milliseconds"
 		return true
 	default:

@@ -103,11 +103,7 @@ func judgeDisk(c *check.Case) check.Verdict {
 		v.Summary = f.formatShare() + " is waiting for a disk, but " + again + ": see linux.memory-reclaim"
 		return v
 	}
-	who := "Requests wait"
-	if f.of != "slow time" {
-		who = "Threads wait"
-	}
-	v.Title = fmt.Sprintf("%s for a disk%s: %s.", who, f.placeSuffix(), f.formatShare())
+	v.Title = fmt.Sprintf("%s wait for a disk%s: %s.", f.who(), f.placeSuffix(), f.formatShare())
 	v.Summary = f.formatShare() + " is waiting for a disk"
 	if t := formatDiskTime(c); t != "" {
 		v.Summary += ", which takes " + t + " for a request"

@@ -114,10 +114,7 @@ func judgeSync(c *check.Case) check.Verdict {
 	if !v.Supported() {
 		return v
 	}
-	v.Title = fmt.Sprintf("Requests wait until data is on the disk%s: %s.", f.placeSuffix(), f.formatShare())
-	if f.of != "slow time" {
-		v.Title = fmt.Sprintf("Threads wait until data is on the disk%s: %s.", f.placeSuffix(), f.formatShare())
-	}
+	v.Title = fmt.Sprintf("%s wait until data is on the disk%s: %s.", f.who(), f.placeSuffix(), f.formatShare())
 	v.Summary = f.formatShare() + " is fsync"
 	if each := f.meanPerRequest(); each != "" {
 		v.Summary += ", " + each + " of each slow request affected"

@@ -39,7 +39,7 @@ func TestHostEdges(t *testing.T) {
 			t.Errorf("%s: %s, want %s: %s %s", x.about, v.State, x.want, v.Title, v.Summary)
 		}
 		checkVerdict(t, v, float64(k.Ledger.Total)/1e6)
-		holdsDecision(t, x.about, k, &v)
+		checktest.Decides(t, x.about, k, &v)
 	}
 }
 
@@ -63,16 +63,6 @@ func TestFaultEdges(t *testing.T) {
 		if v.State != x.want {
 			t.Errorf("%s: %s, want %s: %s %s", x.about, v.State, x.want, v.Title, v.Summary)
 		}
-		holdsDecision(t, x.about, k, &v)
+		checktest.Decides(t, x.about, k, &v)
 	}
-}
-
-// holdsDecision checks that the figures that a verdict keeps are those that decided it.
-func holdsDecision(t *testing.T, about string, c *check.Case, v *check.Verdict) {
-	t.Helper()
-	d := c.Decision(v)
-	for _, fault := range checktest.Faults(v.State, &d) {
-		t.Errorf("%s: %s (%s)", about, fault, v.Summary)
-	}
-	c.Forget()
 }

@@ -169,6 +169,7 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 	}
 	switch {
 	case !c.Slow() || own < check.Material.Value:
+		v.Rule = c.Cleared(own)
 		v.Weigh(own, check.Material)
 		v.Summary += fmt.Sprintf(", but own work is %s of slow time", units.Percent(own))
 		return v

@@ -80,11 +80,7 @@ func judgeFutex(c *check.Case) check.Verdict {
 }
 
 func (f *finding) describeLock(c *check.Case, v check.Verdict) check.Verdict {
-	who := "Requests wait"
-	if f.of != "slow time" {
-		who = "Threads wait"
-	}
-	v.Title = fmt.Sprintf("%s for a lock%s: %s.", who, f.placeSuffix(), f.formatShare())
+	v.Title = fmt.Sprintf("%s wait for a lock%s: %s.", f.who(), f.placeSuffix(), f.formatShare())
 	v.Summary = f.formatShare() + " is waiting for locks"
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "do less while this lock is held, or use one lock per key or shard; if most threads only read, use a read-write lock or a copy", Code: siteOf(c, f)},

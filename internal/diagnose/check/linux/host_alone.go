@@ -42,6 +42,11 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 		v = check.Verdict{Rule: check.Matters, Weight: d.InFlight.Number,
 			Title:   fmt.Sprintf("The disk %s is saturated: it is busy %s of the time, and a %s takes %s.", d.Name, units.Percent(d.Busy.Number), what, units.Time(slow.Number*1e9)),
 			Summary: fmt.Sprintf("%s requests at a time wait for %s", units.Num(d.InFlight.Number), d.Name)}
+		v.Weigh(d.Busy.Number, diskFull)
+		v.WeighOne(waits.Number, waitsMuch)
+		v.WeighOne(d.InFlight.Number, queued)
+		v.WeighOne(d.InFlight.Number, nearlyOne)
+		v.Weigh(slow.Number, slowDisk)
 		v.Evidence = append(v.Evidence, c.Figure("disk.busy_share", "share of the time in which "+d.Name+" had requests", d.Busy.Number, "1", d.Busy.Origin),
 			c.Figure("disk.in_flight", "requests of it at a time, on average", d.InFlight.Number, "count", d.InFlight.Origin))
 		if d.WriteTook.Known() {
@@ -81,6 +86,9 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: s.Softirq.Number, Work: part,
 		Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time; %s of it is free.", units.Percent(part), units.Percent(max(0, 1-h.Taken()/h.CPUs))),
 		Summary: fmt.Sprintf("softirq uses %s of %.0f CPUs", units.Num(s.Softirq.Number), h.CPUs)}
+	v.Weigh(part, check.Material)
+	v.WeighOne(h.Taken()/h.CPUs, cpusFull)
+	v.WeighOne(part, mostlySoftirq)
 	v.Evidence = append([]check.Evidence{c.Figure("host.softirq_cpus", "CPUs of the host busy with interrupts", s.Softirq.Number, "CPUs", s.Softirq.Origin)}, (&host{Host: h, process: metrics.Unknown}).listFigures(c)...)
 	v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack), none between processes of one host (a UNIX socket)"},
 		{Text: "spread what remains over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus)"}}
@@ -107,6 +115,8 @@ func judgeHostSteal(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: steal.Number,
 		Title:   fmt.Sprintf("Other virtual machines use the host's CPUs: the hypervisor gave them %s of the time.", units.Percent(steal.Number)),
 		Summary: fmt.Sprintf("%s of the CPUs were stolen", units.Percent(steal.Number))}
+	v.Weigh(steal.Number, mostlyStolen)
+	v.Weigh(busy.Number+steal.Number, cpusFull)
 	v.Evidence = append(v.Evidence, c.Figure("host.stolen_share", "share of the CPUs' time that the hypervisor gave to other virtual machines", steal.Number, "1", steal.Origin))
 	v.Fix = []check.Fix{{Text: "move the virtual machine, or rent one with dedicated CPUs; of a burstable one the credits are used up"}}
 	v.Needs = []check.Need{askProcess}
@@ -123,6 +133,8 @@ func judgeHostSwap(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: waits.Number,
 		Title:   fmt.Sprintf("Memory is short: the host reads %s pages/s back from swap and writes %s, and waits for disks %s of the time.", units.Num(in.Number), units.Num(out.Number), units.Percent(waits.Number)),
 		Summary: fmt.Sprintf("%s pages/s read from swap", units.Num(in.Number))}
+	v.Weigh(min(in.Number, out.Number), manyPages)
+	v.Weigh(waits.Number, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", in.Number, "1/s", in.Origin),
 		c.Figure("host.swap_out_pages_per_s", "pages of the host written to swap", out.Number, "1/s", out.Origin),
 		c.Figure("host.iowait_share", "share of the CPUs' time idle while a disk was waited for", waits.Number, "1", waits.Origin))
@@ -158,6 +170,8 @@ func judgeReadyDelay(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: 1,
 		Title:   fmt.Sprintf("Threads of %s wait %s for a CPU each time, and up to %s: others use all CPUs.", mean.Value, units.Time(mean.Number), units.Time(most.Number)),
 		Summary: fmt.Sprintf("a mean wait of %s for a CPU", units.Time(mean.Number))}
+	v.Weigh(mean.Number, longReady)
+	v.Counted(n.Number, manyReadies)
 	v.Evidence = append(v.Evidence, c.Figure("sched.delay_ms", "mean wait of "+mean.Value+" for a CPU", mean.Number/1e6, "ms", mean.Origin),
 		c.Figure("sched.delay_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
 		c.Figure(evidence.FactReadyDelays, "times that it waited", n.Number, "count", n.Origin))
@@ -180,6 +194,8 @@ func judgeHostCPU(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: ready.Number / cpus,
 		Title:   fmt.Sprintf("The host has too few CPUs for what runs on it: %s tasks are ready to run for %.0f CPUs, which are busy %s of the time.", units.Num(ready.Number), cpus, units.Percent(busy.Number)),
 		Summary: fmt.Sprintf("%s tasks ready for %.0f CPUs", units.Num(ready.Number), cpus)}
+	v.Weigh(busy.Number, noneFree)
+	v.Weigh(ready.Number/cpus, manyReady)
 	v.Evidence = append(v.Evidence, c.Figure("host.running_tasks", "tasks that ran or waited for a CPU", ready.Number, "count", ready.Origin),
 		c.Figure("host.busy_share", "share of the CPUs' time in which they were busy", busy.Number, "1", busy.Origin))
 	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}

@@ -320,6 +320,14 @@ func (f *finding) placeSuffix() string {
 	return " (" + f.where + ")"
 }
 
+// who returns who waits, as a title begins: where no requests are known, threads do.
+func (f *finding) who() string {
+	if f.of == "slow time" {
+		return "Requests"
+	}
+	return "Threads"
+}
+
 // formatShare writes the share as titles end: "72 % of slow time".
 func (f *finding) formatShare() string { return fmt.Sprintf("%s of %s", units.Percent(f.share), f.of) }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 const (
@@ -179,9 +180,9 @@ func TestHost(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := c.in.subject(t)
 			s := judgeSaturation(k)
-			holdsDecision(t, c.name, k, &s)
+			checktest.Decides(t, c.name, k, &s)
 			n := judgeNeighbour(k)
-			holdsDecision(t, c.name, k, &n)
+			checktest.Decides(t, c.name, k, &n)
 			if s.State != c.saturation {
 				t.Errorf("saturation is %s (%s)", s.State, s.Summary)
 			}
@@ -257,7 +258,7 @@ func TestPageFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			k := c.in.subject(t)
 			v := judgeFaults(k)
-			holdsDecision(t, c.name, k, &v)
+			checktest.Decides(t, c.name, k, &v)
 			if v.State != c.state || !strings.Contains(v.Title+v.Summary, c.says) {
 				t.Errorf("%s: %q %q", v.State, v.Title, v.Summary)
 			}

@@ -128,6 +128,7 @@ func judgeReclaim(c *check.Case) check.Verdict {
 		return v
 	case byPressure(c, s):
 		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}
+		v.Weigh(p.Number, check.Material)
 		f = finding{share: p.Number, of: "the time"}
 	default:
 		v.Evidence = append(v.Evidence, figures...)

@@ -99,8 +99,13 @@ func slowAtAll(c *check.Case) bool {
 // isSlowEnough says whether slow requests are slow enough to ask which other processes used the
 // processors.
 func (d delay) isSlowEnough(c *check.Case) bool {
-	l := c.Ledger.All
-	mean := float64(l.Total) / float64(len(l.Slow))
+	l, mean := c.Ledger.All, meanSlow(c)
 	return l.Rule != ledger.RuleFloor || mean >= noticeable.Value ||
 		mean >= slice.Value && d.denied >= mostWait.Value && float64(len(l.Slow)) > mostSlow.Value*float64(len(l.Rows))
+}
+
+// meanSlow returns how long (ns) slow requests take on average.
+func meanSlow(c *check.Case) float64 {
+	l := c.Ledger.All
+	return float64(l.Total) / float64(max(1, len(l.Slow)))
 }

@@ -130,7 +130,14 @@ func judgeFaults(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("requests in new memory use %s × the CPU time, which is %s of slow time", units.Num(float64(in)/float64(max(out, 1))), units.Percent(share))
 	v.Weigh(float64(in)/float64(max(out, 1)), longer)
 	v.Weigh(share, check.Material)
-	if float64(in) < longer.Value*float64(out) || share < check.Material.Value || !c.Slow() || l.Host.Starved() {
+	switch {
+	case float64(in) < longer.Value*float64(out) || share < check.Material.Value:
+		return v
+	case !c.Slow():
+		v.Rule = check.NotSlow
+		return v
+	case l.Host.Starved():
+		v.Rule = check.Explained
 		return v
 	}
 	v.Rule = check.Matters

@@ -22,6 +22,7 @@ func judgeProfile(c *check.Case, mechanism, what string, fix check.Fix) (v check
 	v = check.Verdict{Rule: check.Matters, Weight: part.Number, Work: part.Number,
 		Title:   fmt.Sprintf("The kernel %s for %s of the CPU time that was sampled.", what, units.Percent(part.Number)),
 		Summary: fmt.Sprintf("%s of the samples", units.Percent(part.Number))}
+	v.Weigh(part.Number, ofProfile)
 	v.Evidence = append(v.Evidence, c.Figure("profile.kernel_share", "share of the samples in which the kernel "+what, part.Number, "1", part.Origin))
 	v.Fix = []check.Fix{fix}
 	v.Needs = []check.Need{askProcess}
@@ -92,6 +93,8 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 		v = check.Verdict{Rule: check.Matters, Weight: min(1, median.Number/1e9),
 			Title:   fmt.Sprintf("The disk is slow to keep what %s writes: half of its syncs take %s and longer.", whose, units.Time(median.Number)),
 			Summary: fmt.Sprintf("a median of %s for a sync", units.Time(median.Number))}
+		v.Counted(n.Number, manySyncs)
+		v.Weigh(median.Number, slowSync)
 		v.Evidence = append(v.Evidence, c.Figure("disk.sync_median_ms", "median of a sync", median.Number/1e6, "ms", median.Origin),
 			c.Figure("disk.syncs", "syncs that were counted", n.Number, "count", n.Origin))
 	case share.Number >= check.Material.Value && n.Number >= manySyncs.Value:
@@ -138,6 +141,7 @@ func judgeKswapd(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: f.Number,
 		Title:   fmt.Sprintf("The host is short of memory: %s, which frees memory, uses %s of a CPU.", f.Value, units.Percent(min(1, f.Number))),
 		Summary: fmt.Sprintf("%s uses %s of a CPU", f.Value, units.Percent(min(1, f.Number)))}
+	v.Weigh(f.Number, busyKernelThread)
 	v.Evidence = append(v.Evidence, c.Figure("host.kswapd_cpus", "CPU that "+f.Value+" uses", f.Number, "CPUs", f.Origin))
 	v.Fix = []check.Fix{{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs, none without a limit"}}
 	v.Needs = []check.Need{{What: "what memory is used for, and how long tasks wait for it: free -m; cat /proc/pressure/memory; vmstat 1 30"}}
@@ -153,6 +157,7 @@ func judgeStrained(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: f.Number,
 		Title:   fmt.Sprintf("Memory is short for %s: all of its tasks waited for it for %s of the last ten seconds.", f.Value, units.Percent(f.Number)),
 		Summary: fmt.Sprintf("all tasks of %s waited for memory for %s of ten seconds", f.Value, units.Percent(f.Number))}
+	v.Weigh(f.Number, check.Material)
 	v.Evidence = append(v.Evidence, c.Figure("host.memory_full_share", "share of ten seconds in which all tasks of "+f.Value+" waited for memory", f.Number, "1", f.Origin))
 	v.Fix = []check.Fix{{Text: "raise its memory limit, or let what runs in it use less (heaps, caches); memory.current, memory.max and memory.events of the group show whether it is at its limit, vmstat 1 whether the host swaps"}}
 	v.Needs = []check.Need{{What: "whether it is the limit or the host: memory.current, memory.max, memory.events and memory.stat of the group, twice"}}
@@ -199,6 +204,7 @@ func judgeKsoftirqd(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: f.Number,
 		Title:   fmt.Sprintf("One CPU does nothing but handle interrupts (softirq): %s uses all of it.", f.Value),
 		Summary: fmt.Sprintf("%s uses %s of a CPU", f.Value, units.Percent(min(1, f.Number)))}
+	v.Weigh(f.Number, busyKernelThread)
 	v.Evidence = append(v.Evidence, c.Figure("host.ksoftirqd_cpus", "CPU that "+f.Value+" uses", f.Number, "CPUs", f.Origin))
 	v.Fix = []check.Fix{{Text: "spread the packets over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus); fewer rules for each packet (iptables, conntrack)"}}
 	v.Needs = []check.Need{{What: "which interrupts they are: cat /proc/softirqs twice, ten seconds apart; mpstat -P ALL 1"}}

@@ -98,10 +98,12 @@ func judgeSwap(c *check.Case) check.Verdict {
 	case v.Supported():
 	case s.MajorFaults.Known() && s.MajorFaults.Number < fewPages.Value:
 		v.Rule, v.Needs = check.TooLittle, nil
+		v.Weigh(s.MajorFaults.Number, fewPages)
 		v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but the process had %s major page faults/s", units.Num(s.SwapIn.Number), units.Num(s.MajorFaults.Number))
 		return v
 	case kernelOf(c) == nil && c.Ledger == nil && isSwapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material.Value:
 		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}
+		v.Weigh(p.Number, check.Material)
 		f = finding{share: p.Number, of: "the time"}
 	default:
 		if kernelOf(c) == nil && c.Ledger == nil && !s.MajorFaults.Known() { // the process's part is not known, but the host does little else
@@ -111,11 +113,7 @@ func judgeSwap(c *check.Case) check.Verdict {
 		}
 		return v
 	}
-	who := "Requests wait"
-	if f.of != "slow time" {
-		who = "Threads wait"
-	}
-	v.Title = fmt.Sprintf("%s for memory that was swapped out: %s.", who, f.formatShare())
+	v.Title = fmt.Sprintf("%s wait for memory that was swapped out: %s.", f.who(), f.formatShare())
 	v.Summary = f.formatShare() + " is " + m.what
 	v.Fix = append(v.Fix,
 		check.Fix{Text: "give the host more memory, or use less of it: smaller heaps and caches, fewer programs"},

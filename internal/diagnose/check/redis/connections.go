@@ -51,6 +51,8 @@ var (
 		Why: "HELLO or AUTH, SELECT, and one that is wanted", Source: "arithmetic: one in three"}
 	ofThread = check.Threshold{Name: "share of the main thread's time", Value: .1, Unit: "1",
 		Why: "commands that come at that time wait", Source: "PASTA (R. Wolff, Operations Research 30, 1982): a tenth of the commands meets one: the p90"}
+	almostFull = check.Threshold{Name: "share of maxclients in use", Value: .95, Unit: "1",
+		Why: "clients that are refused at the limit come and go between two samples", Source: "judgement: weighs clients that left between two samples against connections that are refused for another reason (protected mode)"}
 	burst = check.Threshold{Name: "connections opened within a second", Value: 500, Unit: "1/s",
 		Why: "30 ms of the thread at once", Source: "arithmetic: 60 µs each"}
 )

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
+	"github.com/unstall/unstall/internal/diagnose/check/redis"
 )
 
 // Each cause is found at its threshold, and not just below it.
@@ -83,5 +85,70 @@ func TestDelayedSyncsOfOneAnswer(t *testing.T) {
 		if v := judged(t, text)["redis.aof-fsync"]; v.State != x.want {
 			t.Errorf("%d delayed in %d s: %s, want %s: %s %s", x.delayed, x.uptime, v.State, x.want, v.Title, v.Summary)
 		}
+	}
+}
+
+// What servers tell of themselves decides on both sides of each threshold, by its own figure, and leaves open what one answer cannot tell.
+func TestToldEdges(t *testing.T) {
+	type grow = map[string]float64
+	two := func(rates grow, lines ...string) []string {
+		return []string{info(0, rates, append(lines, stat("get", 0, 1900, 2))...), info(30, rates, append(lines, stat("get", 30, 1900, 2))...)}
+	}
+	unsent := func(each int) (text string) {
+		for i := range 4 {
+			text += fmt.Sprintf("id=%d addr=10.0.0.7:%d laddr=10.0.0.9:6379 fd=%d name= age=300 idle=0 flags=N db=0 sub=0 psub=0 multi=-1 qbuf=0 qbuf-free=0 obl=0 oll=90 omem=%d events=rw cmd=get\n", 20+i, 51000+i, 10+i, each)
+		}
+		return text
+	}
+	sends := func(perSecond float64, each int, more grow) []string {
+		rates := grow{"total_net_output_bytes": perSecond}
+		for k, v := range more {
+			rates[k] = v
+		}
+		return append(two(rates), unsent(each))
+	}
+	one := func(lines ...string) []string { return []string{info(0, nil, lines...)} }
+	busy := func(cores float64) grow {
+		return grow{"used_cpu_user_main_thread": cores / 2, "used_cpu_sys_main_thread": cores / 2, "total_commands_processed": 300_000}
+	}
+	clients := func(a, b, limit int, opened float64) []string {
+		rates := grow{"total_connections_received": opened}
+		return []string{info(0, rates, fmt.Sprintf("connected_clients:%d", a), fmt.Sprintf("maxclients:%d", limit)), info(30, rates, fmt.Sprintf("connected_clients:%d", b), fmt.Sprintf("maxclients:%d", limit))}
+	}
+	for _, x := range []struct {
+		cause check.Check
+		texts []string
+		checktest.Row
+	}{
+		{redis.NetworkBound, sends(2e6, 70_000, nil), checktest.Row{About: "70 kB wait for each client", Rule: check.Matters, ID: "redis.output_waiting_bytes", Figure: 280_000, Says: "to 10.0.0.7 wait"}},
+		{redis.NetworkBound, sends(2e6, 60_000, nil), checktest.Row{About: "60 kB wait for each", Rule: check.TooLittle, ID: "redis.sent_bytes_per_s", Figure: 2e6}},
+		{redis.NetworkBound, sends(.9e6, 70_000, nil), checktest.Row{About: "hardly anything is sent", Rule: check.TooLittle, ID: "redis.sent_bytes_per_s", Figure: .9e6}},
+		{redis.NetworkBound, two(grow{"total_net_output_bytes": 2e6}), checktest.Row{About: "nobody looked at its clients", Rule: check.TooLittle, Says: "output buffers were not recorded"}},
+
+		{redis.Connections, two(grow{"rejected_connections": 2. / 30}), checktest.Row{About: "two were refused", Rule: check.StandsAlone, ID: "redis.connections_refused_per_s", Figure: 2. / 30}},
+		{redis.Connections, two(grow{"rejected_connections": 1. / 30}), checktest.Row{About: "one was refused", Rule: check.TooLittle}},
+		{redis.Connections, clients(100, 160, 1000, 2.5), checktest.Row{About: "sixty more, full in seven minutes", Rule: check.Matters, Says: "open connections and close none"}},
+		{redis.Connections, clients(100, 160, 2000, 2.5), checktest.Row{About: "sixty more, full in a quarter of an hour", Rule: check.TooLittle}},
+		{redis.Connections, clients(90, 139, 500, 2), checktest.Row{About: "49 more", Rule: check.TooLittle}},
+		{redis.Connections, clients(100, 160, 1000, 5), checktest.Row{About: "most of those opened were closed", Rule: check.TooLittle}},
+		{redis.Connections, clients(200, 260, 1000, 2.5), checktest.Row{About: "not half as many again", Rule: check.TooLittle}},
+
+		{redis.CPUSaturated, two(busy(.82)), checktest.Row{About: "82 % of a CPU", Rule: check.Matters, ID: "redis.main_thread_cores", Figure: .82, Says: "is busy 82 % of the time"}},
+		{redis.CPUSaturated, two(busy(.78)), checktest.Row{About: "78 % of a CPU", Rule: check.TooLittle, ID: "redis.main_thread_cores", Figure: .78}},
+		{redis.CPUSaturated, two(grow{"used_cpu_user_main_thread": .41, "used_cpu_sys_main_thread": .41}, "io_threads_active:0"), checktest.Row{About: "2000 commands/s", Rule: check.Matters, ID: "redis.commands_per_s", Figure: 2000}},
+
+		{redis.Fork, one("latest_fork_usec:300", "total_forks:0"), checktest.Row{About: "one answer, and a short fork", Rule: check.OneLook}},
+		{redis.MemoryLimit, two(grow{"evicted_keys": 500, "keyspace_misses": 150}, "maxmemory:50000000"), checktest.Row{About: "fewer than one lookup in ten misses", Rule: check.TooLittle, ID: "redis.evicted_per_s", Figure: 500, Says: "of lookups miss"}},
+		{redis.MemoryLimit, two(grow{"evicted_keys": 30, "keyspace_misses": 700}, "maxmemory:50000000"), checktest.Row{About: "most misses are of other keys", Rule: check.TooLittle, ID: "redis.evicted_per_s", Figure: 30, Says: "most misses are of other keys"}},
+		{redis.MemoryLimit, two(nil, "maxmemory:60000000"), checktest.Row{About: "room is left", Rule: check.Absent, ID: "redis.maxmemory_bytes", Figure: 60e6, Says: "83 % of maxmemory in use"}},
+		{redis.AOFFsync, two(nil), checktest.Row{About: "no log of writes", Rule: check.Absent, Says: "no AOF (appendonly no)"}},
+		{redis.AOFFsync, two(grow{"aof_delayed_fsync": 1. / 30}, "aof_enabled:1"), checktest.Row{About: "one delayed write", Rule: check.TooLittle, Says: "delayed"}},
+		{redis.BigValue, two(nil, "client_recent_max_output_buffer:1000000"), checktest.Row{About: "less than a MiB", Rule: check.TooLittle}},
+		{redis.BigValue, two(nil, "client_recent_max_output_buffer:8388608"), checktest.Row{About: "8 MiB, and little traffic", Rule: check.TooLittle, ID: "redis.largest_value_bytes", Figure: 8388608, Says: "are transferred"}},
+		{redis.SlowCommand, two(nil), checktest.Row{About: "quick commands", Rule: check.Absent}},
+	} {
+		c := told(t, x.texts...)
+		v := x.cause.Judge(c)
+		x.Judged(t, &x.cause, c, &v)
 	}
 }

@@ -35,7 +35,7 @@ times to live; smaller values; several servers. A larger maxmemory-samples evict
 costs CPU.`,
 	Least: fmt.Sprintf("%v of commands refused for memory; or evictions while 10 %% of lookups miss, with at least one eviction per ten misses; or %v of the time in evictions of 10 ms and more",
 		often, often),
-	Thresholds: []check.Threshold{almostFull, elsewhereFor, evictedOf, few, forAll, manyMisses, ofClients, ofThread, often, rare},
+	Thresholds: []check.Threshold{elsewhereFor, evictedOf, few, forAll, manyMisses, ofClients, ofThread, often, rare},
 
 	Needs:   "INFO twice, half a minute apart: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -49,8 +49,6 @@ var (
 		Why: "pages wait for what the cache stands in for", Source: "arithmetic: a tenth of the lookups: the p90"}
 	evictedOf = check.Threshold{Name: "evictions for each miss", Value: .1, Unit: "count",
 		Why: "below, most misses are of keys that were not evicted", Source: "arithmetic: nine of ten misses are then of keys that were not evicted in that time"}
-	almostFull = check.Threshold{Name: "share of maxmemory in use", Value: .95, Unit: "1",
-		Why: "evictions begin at all of it", Source: "judgement: weighs a peak between two samples, which evicts, against a limit that is merely near"}
 )
 
 func judgeMemory(c *check.Case) check.Verdict {
@@ -103,9 +101,6 @@ func judgeMemory(c *check.Case) check.Verdict {
 		v.Spends = "evicting and refusing at its memory limit"
 		s.addMemoryEvidence(c, &v)
 		return v
-	}
-	if s.Single && evicting || s.Single && limit > 0 && s.UsedMost.Number >= almostFull.Value*limit {
-		return s.unlessOneLook(v)
 	}
 	return s.unlessOneLook(v)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/unstall/unstall/internal/format/redisreply"
 )
 
-// judged is what is said of texts, each a file.
-func judged(t *testing.T, texts ...string) map[string]check.Verdict {
+// told is what texts tell, each a file.
+func told(t *testing.T, texts ...string) *check.Case {
 	t.Helper()
 	b := evidence.NewBundle()
 	for i, text := range texts {
@@ -29,18 +29,20 @@ func judged(t *testing.T, texts ...string) map[string]check.Verdict {
 	}
 	b.Unify()
 	b.Align()
-	c := &check.Case{Bundle: b}
+	return &check.Case{Bundle: b}
+}
+
+// judged is what is said of texts, each a file.
+func judged(t *testing.T, texts ...string) map[string]check.Verdict {
+	t.Helper()
+	c := told(t, texts...)
 	out := make(map[string]check.Verdict)
 	for _, k := range []check.Check{redis.SlowCommand, redis.Fork, redis.AOFFsync, redis.MemoryLimit, redis.BigValue, redis.NetworkBound, redis.Connections, redis.CPUSaturated} {
 		if !k.Applies(c) {
 			t.Fatalf("%s does not apply", k.ID)
 		}
 		v := k.Judge(c)
-		d := c.Decision(&v)
-		for _, fault := range checktest.Faults(v.State, &d) {
-			t.Errorf("%s: %s (%s)", k.ID, fault, v.Summary)
-		}
-		c.Forget()
+		checktest.Holds(t, "", &k, c, &v)
 		if v.State == check.Supported && (v.Title == "" || len(v.Fix) == 0 || len(v.Evidence) == 0 || !(v.Weight > 0)) {
 			t.Errorf("%s: %+v", k.ID, v)
 		}

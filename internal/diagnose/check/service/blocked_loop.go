@@ -83,6 +83,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.slowShare(w.sum))}
 	v.Weigh(w.slowShare(w.sum), check.Material)
 	if !c.Slow() || w.slowShare(w.sum) < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		v.Rule = c.Cleared(w.slowShare(w.sum))
 		return v
 	}
 	if x := c.Crowding(); x != nil && x.Denied >= check.CrowdedBy.Value {

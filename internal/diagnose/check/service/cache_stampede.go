@@ -152,6 +152,7 @@ func judgeStampede(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("identical calls of several requests at once are %s of slow time", units.Percent(share))
 	v.Weigh(share, check.Material)
 	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	v.Rule = check.Matters

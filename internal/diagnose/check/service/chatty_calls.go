@@ -226,6 +226,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 		v.Weigh(part, mostlyCall)
 		v.Weight = min(1, part)
 	default:
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	if v.Rule = check.Matters; few {

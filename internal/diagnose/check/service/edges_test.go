@@ -10,16 +10,6 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
-// holdsDecision checks that the figures that a verdict keeps are those that decided it.
-func holdsDecision(t *testing.T, c *check.Case, v *check.Verdict) {
-	t.Helper()
-	d := c.Decision(v)
-	for _, fault := range checktest.Faults(v.State, &d) {
-		t.Errorf("%s (%s)", fault, v.Summary)
-	}
-	c.Forget()
-}
-
 // mixed is a slow request of which so many of a hundred parts of 400 µs are some wait, and the others calls as everybody makes them: its time beyond
 // the usual is in what else waits.
 func mixed(parts int64, wait, rest func(n *names, i int, d int64) evidence.Segment) func(*names, int) []evidence.Segment {
@@ -88,7 +78,7 @@ func TestQuarterOfSlowTime(t *testing.T) {
 			if v.Supported() != want {
 				t.Errorf("%s, %d %% of slow time: %s: %s %s", x.about, parts, v.State, v.Title, v.Summary)
 			}
-			holdsDecision(t, c, &v)
+			checktest.Decides(t, "", c, &v)
 		}
 	}
 }
@@ -246,7 +236,7 @@ func TestBackgroundByLooks(t *testing.T) {
 		if x.named && (v.Fix[0].Code == "" || !strings.Contains(v.Fix[0].Code, "Rebuild")) {
 			t.Errorf("%d of requests, %d beside: helps %+v", x.serving, x.beside, v.Fix[0])
 		}
-		holdsDecision(t, c, &v)
+		checktest.Decides(t, "", c, &v)
 	}
 }
 

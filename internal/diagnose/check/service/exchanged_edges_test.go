@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 // listing are requests that make so many calls of a length one after the other, or a few at a time.
@@ -56,7 +57,7 @@ func TestExchangedEdges(t *testing.T) {
 		if v.Supported() != x.found || !strings.Contains(v.Title, x.says) {
 			t.Errorf("%s, %s: %s: %s %s", x.cause.ID, x.about, v.State, v.Title, v.Summary)
 		}
-		holdsDecision(t, c, &v)
+		checktest.Decides(t, "", c, &v)
 	}
 }
 
@@ -72,7 +73,7 @@ func TestDecisionsOfExchanges(t *testing.T) {
 				continue
 			}
 			v := k.Judge(c)
-			t.Run(about+" "+k.ID, func(t *testing.T) { holdsDecision(t, c, &v) })
+			t.Run(about+" "+k.ID, func(t *testing.T) { checktest.Decides(t, "", c, &v) })
 			if v.Supported() {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}

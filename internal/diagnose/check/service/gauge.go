@@ -77,6 +77,8 @@ func (g *gauged) addFigures(c *check.Case, v *check.Verdict) {
 // readPool is what shows whether requests waited for a connection.
 var readPool = check.Need{What: "the pool's gauges from the same time, as a CSV with time,active,max,waiting or as metrics of its library", Command: "unstall FILE... gauges.csv"}
 
+var sizeOfPool = check.Need{What: "the size of the pool, or the number of requests waiting for a connection"}
+
 // judgeGauges judges a pool by its gauges, where the service's threads were not sampled. A request
 // that waits for a connection loses that time: with n waiting on average, n seconds are lost per
 // second.
@@ -99,6 +101,12 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 			v.Rule = check.CostUnknown
 			v.Summary += "; whether requests waited was not recorded"
 			v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), with the number in use"}}
+		case l != nil && !c.Slow():
+			v.Rule = check.NotSlow
+		case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
+			v.Rule, v.Needs = check.NotRecorded, []check.Need{sizeOfPool}
+		default:
+			v.Rule = check.Absent
 		}
 		return v
 	}
@@ -124,7 +132,7 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 		v.Summary += fmt.Sprintf(", all in use in %d of them; whether requests waited was not recorded", g.Full)
 		v.Needs = []check.Need{{What: "the number of requests waiting for a connection (hikaricp_connections_pending, waiting), with the number in use"}}
 	case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
-		v.Rule, v.Needs = check.NotRecorded, []check.Need{{What: "the size of the pool, or the number of requests waiting for a connection"}}
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{sizeOfPool}
 	}
 	return v
 }
@@ -132,6 +140,7 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 // judgeWithoutRequests judges a pool by requests that gave up waiting for it, or by a queue that
 // is there at most readings and half as long as the pool is large, as for threads ([judgeLimits]).
 func (g *gauged) judgeWithoutRequests(c *check.Case, v *check.Verdict) bool {
+	rule := check.Matters
 	switch {
 	case g.TimedOut > 0 && g.Readings > 0 && g.Most == 0:
 		v.Rule = check.Untold
@@ -139,20 +148,24 @@ func (g *gauged) judgeWithoutRequests(c *check.Case, v *check.Verdict) bool {
 		v.Needs = []check.Need{{What: "the errors that the pool logs when it opens a connection"}}
 		return true
 	case g.TimedOut > 0 && !(g.Most < mostlyFree.Value*g.Size):
+		rule = check.StandsAlone
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up.", g.Name)
 		if g.Timeout > 0 {
 			v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up after %s.", g.Name, units.Time(g.Timeout))
 		}
 	case g.UsedUp() && g.Readings >= fewReadings.Int() && g.Waiting >= check.Queueing.Value && 2*g.Waiting >= g.Size:
+		v.Counted(float64(g.Readings), fewReadings)
+		v.Weigh(g.Waiting, check.Queueing)
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, %s on average.", g.Name, units.Num(g.Waiting))
 	case g.UsedUp() && 2*g.Waiting >= g.Size && g.Waiting >= longQueue.Value, math.IsNaN(g.Size) && g.Waiting >= longQueue.Value:
+		v.Weigh(g.Waiting, longQueue)
 		v.Title = fmt.Sprintf("Requests probably wait for an exhausted pool: %s, %s at that moment.", g.Name, units.Num(g.Waiting))
 		v.Needs = append(v.Needs, check.Need{What: "more readings of the pool, to show that it stays so"})
 	default:
 		return false
 	}
-	v.Rule, v.Weight = check.Matters, 1
-	if g.Waiting >= 0 && g.Size > 0 {
+	v.Rule, v.Weight = rule, 1
+	if g.Waiting > 0 && g.Size > 0 {
 		v.Weight = min(1, g.Waiting/g.Size)
 	}
 	v.Fix = append(v.Fix, enlargePool(g.Name))
@@ -181,6 +194,7 @@ func judgeTaken(c *check.Case, s *spanned) check.Verdict {
 	v.Weigh(share, check.MaterialBeyond)
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
 	if share < check.Material.Value || !c.Slow() {
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	v.Rule = check.Matters

@@ -89,6 +89,7 @@ func judgePoolDump(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: 1,
 		Title:   fmt.Sprintf("Requests probably wait for an exhausted pool: %s, %s at that moment.", pool, units.Plural(int(most), "goroutine")),
 		Summary: fmt.Sprintf("%s wait for a connection of the %s pool", units.Plural(int(most), "goroutine"), pool)}
+	v.Weigh(most, longQueue)
 	v.Evidence = append(v.Evidence, c.Figure("pool.waiting_goroutines", "goroutines that wait for a connection of the "+pool+" pool, at one look", most, "count", origin))
 	v.Fix = []check.Fix{{Text: "find what holds the connections: each must be given back on every path, and code that holds one must not take another"}, enlargePool(pool)}
 	v.Needs = []check.Need{{What: "a second look, to show that it stays so", Command: "curl -o goroutines.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=1'"}}

@@ -90,6 +90,7 @@ func judgeCapacity(c *check.Case) check.Verdict {
 			c.Figure("process.own_work_of_cpu_share", "share of CPU time that was own work, not GC", part, "1", check.From(l.StatesFrom())))
 	}
 	if share < check.Material.Value || !c.Slow() {
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	if l.Host.Starved() {
@@ -152,6 +153,9 @@ func judgeScheduler(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.Matters, Weight: ready.Number / procs,
 		Title:   fmt.Sprintf("There is more to run than %.0f CPUs can: on average %s goroutines are ready and wait for one.", procs, units.Num(ready.Number)),
 		Summary: fmt.Sprintf("%s goroutines ready for %.0f Ps, %s of which are busy", units.Num(ready.Number), procs, units.Percent(busy.Number))}
+	v.Counted(looks.Number, fewLooks)
+	v.Weigh(ready.Number/procs, manyReady)
+	v.Weigh(busy.Number, noneIdle)
 	v.Evidence = append(v.Evidence, c.Figure("process.ready_goroutines", "goroutines ready to run, on average", ready.Number, "count", ready.Origin),
 		c.Figure("process.busy_ps_share", "share of the Ps that were busy", busy.Number, "1", busy.Origin))
 	v.Fix = []check.Fix{{Text: "find what runs: a CPU profile of this time shows whether it is requests, GC or a loop; then do less of it, limit how much is begun at a time, or use more CPUs"}}

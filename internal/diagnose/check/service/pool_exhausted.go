@@ -198,6 +198,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
 		return v
 	case share < check.Material.Value || !c.Slow():
+		v.Rule = c.Cleared(share)
 		return v
 	case !c.UserVisible(check.Noticeable):
 		v.Rule = check.Brief
@@ -486,6 +487,7 @@ func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
 		v = check.Verdict{Rule: check.Matters, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
 			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
 			Summary: fmt.Sprintf("on average %s threads waited for it", units.Num(x.Waiting))}
+		v.Weigh(x.Waiting, check.Queueing)
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d samples", x.Looks), x.Waiting, "count", x.Origin),
 			c.Figure("pool.beyond_most", "most threads inside at the same time", float64(x.Most), "count", x.Origin))

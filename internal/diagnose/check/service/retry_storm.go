@@ -103,6 +103,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 	})
 	v.Weigh(share, check.Material)
 	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		v.Rule = c.Cleared(share)
 		v.Summary += ", but slow requests do not wait for it then"
 		return v
 	}

@@ -110,6 +110,7 @@ func judgeRowLock(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("waits for locks of other transactions are %s of slow time", units.Percent(share))
 	v.Weigh(share, check.Material)
 	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	v.Rule = check.Matters

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 const (
@@ -81,7 +82,7 @@ func TestJudgedByLooks(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.in.subject(t)
 			v := tt.judge(c)
-			holdsDecision(t, c, &v)
+			checktest.Decides(t, "", c, &v)
 			if text := v.Title + " " + v.Summary; v.State != tt.state || !strings.Contains(text, tt.says) {
 				t.Errorf("%s: %s, want %s: %s", v.State, text, tt.state, tt.says)
 			}

@@ -57,6 +57,11 @@ func judgeLoopHeld(c *check.Case) (v check.Verdict, ok bool) {
 	often := n.Number >= fewCollections.Value && share.Number >= heldPart.Value
 	if !often && most.Number < tenSeconds.Value && (most.Number < aSecond.Value || n.Number < fewStatement.Value) {
 		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "requests from the same time, to show what it costs them: an access log with durations"}}
+		v.Counted(n.Number, fewCollections)
+		if n.Number >= fewCollections.Value {
+			v.Rule = check.Happens
+			v.Weigh(share.Number, heldPart)
+		}
 		return v, true
 	}
 	v.Rule, v.Weight = check.StandsAlone, max(share.Number, check.Material.Value)

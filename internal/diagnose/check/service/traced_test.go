@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
+	"github.com/unstall/unstall/internal/diagnose/check/checktest"
 )
 
 // traced is ten seconds of a Go service whose requests' states are known: of each hundred,
@@ -64,7 +65,7 @@ func found(t *testing.T, c *check.Case) (out []check.Found) {
 	t.Helper()
 	for _, k := range []check.Check{DependencySlow, PoolExhausted, OverCapacity, OwnWork, Waiting} {
 		v := k.Judge(c)
-		holdsDecision(t, c, &v)
+		checktest.Decides(t, "", c, &v)
 		if v.State == check.Supported {
 			c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 		}

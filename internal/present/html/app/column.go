@@ -79,7 +79,7 @@ func newPackedColumn(v []int64) column {
 func newDurationColumn(v []int64) column {
 	for _, x := range v {
 		if x > math.MaxUint32 || x < math.MinInt32 {
-			return column{"f32", convertFloat32(v)}
+			return column{"f32", convertIntegers[float32](v)}
 		}
 	}
 	return newIntegerColumn(v)
@@ -104,15 +104,7 @@ func newFloatColumn(v []float64) column {
 	return column{"f32", out}
 }
 
-func convertFloat32(v []int64) []float32 {
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
-	}
-	return out
-}
-
-func convertIntegers[T uint8 | uint16 | uint32 | int32 | float64, V integer](v []V) []T {
+func convertIntegers[T uint8 | uint16 | uint32 | int32 | float32 | float64, V integer](v []V) []T {
 	out := make([]T, len(v))
 	for i, x := range v {
 		out[i] = T(x)
