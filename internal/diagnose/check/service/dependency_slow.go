@@ -154,8 +154,9 @@ func judgeCalls(c *check.Case) check.Verdict {
 		return v
 	}
 	if !c.AddsNoticeably(per, notice) {
-		v.Rule = check.Brief
+		v.Rule = check.Unnoticed
 		v.Summary += ", but only milliseconds in each"
+		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
 		return v
 	}
 	if _, others := c.BehindCalls(); others >= share/2 && slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == goLock }) {

@@ -208,6 +208,11 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
+	case p.Mechanism == ledger.Dependency && !c.AddsNoticeably(per, check.Noticeable):
+		v.Rule = check.Unnoticed
+		v.Summary += ", but only milliseconds in each"
+		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
+		return v
 	}
 	v.Rule = check.Matters
 	fix, one := p.Mechanism, serialServers(c)
