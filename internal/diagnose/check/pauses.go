@@ -70,6 +70,7 @@ type Paused struct {
 	What      string    // "young collections"
 	Least     Threshold // share of the time from which they are reported where no requests show their cost
 	Stalled   []int64   // ns that each slow request also waited for memory that they freed late; nil: nothing
+	Recurs    bool      // what brought them on goes on, so that even one is no chance
 	Terms     *CollectorTerms
 }
 
@@ -170,7 +171,7 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 	v.WeighOne(share, Material)
 	m := c.Matters(share, of.Terms)
 	count, few := 0, false
-	if m == Matters {
+	if m == Matters && !of.Recurs {
 		count, few = c.ByFewPauses(of.Pauses)
 	}
 	switch {

@@ -3,6 +3,7 @@ package jvm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -61,7 +62,9 @@ func judgeMetaspace(c *check.Case) check.Verdict {
 	var v check.Verdict
 	p := g.pausesWith(metadata)
 	const what = "collections for class metadata"
-	g.judgePauses(&v, "jvm.metaspace-gc", p, what, stoppedSpecial)
+	of := g.newPaused("jvm.metaspace-gc", p, what, stoppedSpecial)
+	of.Recurs = slices.ContainsFunc(p, g.unloads)
+	g.judgePaused(&v, of)
 	g.leaveOpenIfUntriggered(&v, what)
 	if !v.Supported() {
 		return v
@@ -97,6 +100,12 @@ var (
 		Why: "it is fragmented", Source: "judgement: weighs what is in use against holes between class loaders, which no log shows"}
 )
 
+// unloads reports whether a collection freed much of the class metadata: classes are made all the time, and fill it again.
+func (g *collector) unloads(p metrics.Pause) bool {
+	before := g.Get(p, evidence.MetaBefore)
+	return before > 0 && g.Get(p, evidence.MetaAfter) < (1-unloaded.Value)*before
+}
+
 func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, after, limit float64) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
 	perm := featureRelease(g.c) > 0 && featureRelease(g.c) < 8
@@ -108,7 +117,7 @@ func (g *collector) adviseMetaspace(v *check.Verdict, p metrics.Pauses, before, 
 		size, most = "-XX:PermSize", "-XX:MaxPermSize"
 	}
 	ample := sizeFlag(size+"=", enlarged*before) // a half more than was in use
-	churn := before > 0 && after < (1-unloaded.Value)*before
+	churn := g.unloads(p[len(p)-1])
 	switch {
 	case churn:
 		add(fmt.Sprintf("find which class loaders are created again and again and reuse one (scripts, templates, XML bindings, proxies): a collection frees %s of the class metadata, so classes are loaded and dropped all the time", units.Percent((before-after)/before)), "jcmd PID VM.classloader_stats")

@@ -3,6 +3,7 @@ package jvm
 import (
 	"testing"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -63,6 +64,27 @@ func TestPausesByWhatTheyCost(t *testing.T) {
 					t.Errorf("%s: requests decided, and a share of the time is kept: %s", x.about, y.Name)
 				}
 			}
+		}
+	}
+}
+
+// One pause that costs most of slow time may be chance; a collection that frees much class metadata comes again, as classes are made all the time.
+func TestOnePauseForMetadata(t *testing.T) {
+	for _, x := range []struct {
+		about string
+		after float64
+		want  string
+	}{
+		{"classes are made and dropped all the time", 47, check.Supported},
+		{"classes of a start", 62, check.Inconclusive},
+	} {
+		pause := full(500*ms, 300)
+		pause.at, pause.trigger, pause.metaBefore, pause.metaAfter = 20_000*ms, "Metadata GC Threshold", 62.8, x.after
+		c := service{collector: "ParNew+CMS", cores: 2, rate: 60, demand: 4 * ms, pauses: []stop{pause}}.build()
+		c.Ledger = ledger.Build(c.Bundle, ledger.Options{})[0] // without an objective
+		v := judged(t, c, MetaspaceGC)
+		if v.State != x.want {
+			t.Errorf("%s: %s, want %s: %s", x.about, v.State, x.want, v.Summary)
 		}
 	}
 }

@@ -40,6 +40,7 @@ type stop struct {
 	name, trigger, failure          string
 	before, after, capacity         float64 // MiB, of the heap
 	youngBefore, youngAfter, youngC float64 // MiB; 0 unknown
+	metaBefore, metaAfter           float64 // MiB, of class metadata; 0 unknown
 	user, system                    int64   // ns; 0 unknown
 }
 
@@ -59,6 +60,10 @@ func (s service) build() *check.Case {
 		put(evidence.Trigger, float64(p.Name(x.trigger)))
 		put(evidence.Failure, float64(p.Name(x.failure)))
 		put(evidence.HeapBefore, x.before*mib)
+		if x.metaBefore > 0 {
+			put(evidence.MetaBefore, x.metaBefore*mib)
+			put(evidence.MetaAfter, x.metaAfter*mib)
+		}
 		put(evidence.HeapAfter, x.after*mib)
 		put(evidence.HeapCapacity, x.capacity*mib)
 		if x.youngBefore > 0 {

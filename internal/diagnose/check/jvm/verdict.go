@@ -42,8 +42,13 @@ func (g *collector) noCPUTimesVerdict() check.Verdict {
 // [check.Case.JudgePauses]. What names them: "young collections"; least is the share of the time
 // from which they are reported where requests do not show their cost.
 func (g *collector) judgePauses(v *check.Verdict, cause string, p metrics.Pauses, what string, least check.Threshold) *check.Bill {
-	b := g.c.JudgePauses(v, g.newPaused(cause, p, what, least))
-	if x, ok := g.worstStretch(p); ok {
+	return g.judgePaused(v, g.newPaused(cause, p, what, least))
+}
+
+// judgePaused judges pauses as judgePauses does, with what else is known of them.
+func (g *collector) judgePaused(v *check.Verdict, of check.Paused) *check.Bill {
+	b := g.c.JudgePauses(v, of)
+	if x, ok := g.worstStretch(of.Pauses); ok {
 		v.Weight = x.stoppedShare()
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.these_paused_worst_share", "share of the time paused by them f"+g.fromTo(x)[1:], x.stoppedShare(), "1", g.Origin))
 	}

@@ -27,6 +27,23 @@ func listing(calls, atOnce int, took int64) []byte {
 	return s.bytes(seconds)
 }
 
+// operations are requests of one route that ask for different things: one in five needs so much of the database, and computes for as long, the
+// others need next to nothing.
+func operations(took int64) []byte {
+	const seconds = 25
+	s := newKernelSaw()
+	for i, at := range s.arrivals(60, seconds) {
+		w := s.worker(at)
+		d, computes := 2*ms, 1*ms
+		if i%5 == 0 {
+			d, computes = took, took
+		}
+		end := s.call(w, at+300_000, s.vary(d), 110+s.random.IntN(4), database, "postgresql idle SELECT orders")
+		s.request(w, at, end+computes, 200, "POST /graphql")
+	}
+	return s.bytes(seconds)
+}
+
 // Each cause of calls is found where there are enough of them, and not just below.
 func TestExchangedEdges(t *testing.T) {
 	for _, x := range []struct {
@@ -43,6 +60,8 @@ func TestExchangedEdges(t *testing.T) {
 		{"twelve calls of 9 ms each", listing(12, 1, 9*ms), ChattyCalls, true, "makes 12 calls"},
 		{"a third of the searches take 120 ms", searches(120 * ms), DependencySlow, true, "SELECT orders"},
 		{"a third of the searches take 6 ms", searches(6 * ms), DependencySlow, false, ""},
+		{"one operation in five needs 14 ms of the database and computes for as long", operations(14 * ms), DependencySlow, false, ""},
+		{"one operation in five needs 80 ms of the database and computes for as long", operations(80 * ms), DependencySlow, true, "SELECT orders"},
 		{"the supplier stands still for a quarter of a second", quotes(3, 250*ms), RetryStorm, false, ""},
 		{"the supplier stands still for 1.4 s", quotes(3, 1400*ms), RetryStorm, true, "are repeated"},
 		{"the supplier never answers", quotes(3, 7000*ms), RetryStorm, true, "without those that repeat a failed one"},
