@@ -49,7 +49,7 @@ func TestOnly(t *testing.T) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.' || d.Name() == "incident" || d.Name() == "formattest" || d.Name() == "probetest" || d.Name() == "sightingstest"): // what tests are made with
+		case d.IsDir() && (d.Name() == "testdata" || len(d.Name()) > 2 && d.Name()[0] == '.' || d.Name() == "incident" || d.Name() == "formattest" || d.Name() == "probetest" || d.Name() == "sightingstest" || d.Name() == "checktest"): // what tests are made with
 			return fs.SkipDir
 		case !strings.HasSuffix(path, ".go"), strings.HasSuffix(path, "_test.go"):
 			return nil

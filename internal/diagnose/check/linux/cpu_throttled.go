@@ -141,6 +141,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	}
 	if (c.Ledger == nil || len(c.Ledger.Rows) == 0) && t.Share() >= mostPeriods.Value {
 		t.supportQuota(&v, nil, 0)
+		v.Weigh(t.Share(), mostPeriods)
 		v.Summary = fmt.Sprintf("throttled in %s of the periods; what that cost requests was not recorded", units.Percent(t.Share()))
 		v.Weight = t.Share()
 		v.Needs = needTrace(c)
@@ -225,6 +226,8 @@ func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 	v.Needs = []check.Need{{What: "a second reading of cpu.stat, some seconds after the first, while it is slow"}}
 	if t.Share() >= mostPeriods.Value && periods.Number >= fewPeriods.Value && (c.Ledger == nil || len(c.Ledger.Rows) == 0) {
 		t.supportQuota(&v, nil, 0)
+		v.Counted(periods.Number, fewPeriods)
+		v.Weigh(t.Share(), mostPeriods)
 		v.Summary = fmt.Sprintf("throttled in %s of the periods since its cgroup was created", units.Percent(t.Share()))
 		v.Weight = t.Share()
 		t.addFixes(c, &v)

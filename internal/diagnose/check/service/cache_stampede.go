@@ -97,7 +97,7 @@ func judgeCacheLog(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("cache.crowd_most", "most that made the same value at once, by the program's log", most.Number, "count", most.Origin),
-		c.Figure("cache.crowds", "times that several made it", crowds.Number, "count", crowds.Origin))
+		c.Figure("cache.crowds_told", "times that several made it", crowds.Number, "count", crowds.Origin))
 	if timed {
 		v.Evidence = append(v.Evidence, c.Figure("cache.made_longest_ms", "longest that making it took", took.Number/1e6, "ms", took.Origin))
 	}

@@ -79,7 +79,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s", to, units.Plural(s.calls, "call")), float64(s.failed), "count", x.origin),
 		c.Figure("calls.per_request", "calls to the dependency per request, in seconds in which some fail", s.then, "count", x.origin),
-		c.Figure("calls.per_request_usual", "calls to the dependency per request, "+s.otherwise(), s.usual, "count", x.origin))
+		c.Figure("calls.per_request_usual", "the same, "+s.otherwise(), s.usual, "count", x.origin))
 	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s %s", units.Num(s.then), to, units.Num(s.usual), s.otherwise())
 	factor := s.then / s.usual
 	v.Weigh(float64(s.failed), leastFailed)
@@ -127,7 +127,7 @@ func (s *storm) otherwise() string {
 	if s.always {
 		return "without those that repeat a failed one"
 	}
-	return "in other seconds"
+	return "else"
 }
 
 // overlapsFailures says whether a time touches a second in which calls fail.
