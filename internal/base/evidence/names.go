@@ -452,7 +452,7 @@ const (
 const (
 	FactPlacesUsedUp           = "places.usedUp"                    // lines that say that all places of a kind were in use; Value is what there was too little of, behind the link what sets it
 	FactPlaces                 = "places.limit"                     // how many there are
-	FactCallsUnanswered        = "calls.unanswered"                 // calls that got no answer within the time they may take
+	FactCallsUnanswered        = "calls.unanswered.all"             // calls that got no answer within the time they may take
 	FactCallsUnansweredDense   = "calls.unanswered.dense"           // of these, within one minute, at most
 	FactPhaseMost              = "request.phase.longest"            // ns of the longest phase of a request, by its client; Value is the phase (PhaseLookup, …)
 	FactPhaseOf                = "request.phase.of"                 // ns of the whole of that request

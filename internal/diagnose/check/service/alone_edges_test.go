@@ -39,7 +39,7 @@ func TestToldByLogEdges(t *testing.T) {
 		{RowLock, figures{evidence.FactDeadlocks: 1}, "", row{About: "a deadlock", Rule: check.StandsAlone, ID: evidence.FactDeadlocks, Figure: 1, Says: "1 deadlock, each ended"}},
 		{RowLock, figures{evidence.FactDeadlocks: 0}, "", row{About: "no deadlock", Rule: none}},
 
-		{DependencySlow, figures{evidence.FactCallsUnansweredDense: 3, evidence.FactCallsUnanswered: 9}, "", row{About: "three calls in a minute", Rule: check.StandsAlone, ID: evidence.FactCallsUnanswered, Figure: 9, Says: "orders gives no answer in time: 3 calls within a minute"}},
+		{DependencySlow, figures{evidence.FactCallsUnansweredDense: 3, evidence.FactCallsUnanswered: 9}, "", row{About: "three calls in a minute", Rule: check.StandsAlone, ID: "calls.unanswered", Figure: 9, Says: "orders gives no answer in time: 3 calls within a minute"}},
 		{DependencySlow, figures{evidence.FactCallsUnansweredDense: 2, evidence.FactCallsUnanswered: 90}, "", row{About: "two calls in each minute", Rule: none}},
 		{DependencySlow, figures{evidence.FactPhaseMost: 1.01e9, evidence.FactPhaseOf: 2e9}, evidence.PhaseConnect, row{About: "a second of two to connect", Rule: check.StandsAlone, ID: "request.phase_ms", Figure: 1010, Says: "1.01 s of 2 s in connecting: it depends on the network"}},
 		{DependencySlow, figures{evidence.FactPhaseMost: .99e9, evidence.FactPhaseOf: 1e9}, evidence.PhaseConnect, row{About: "not quite a second to connect", Rule: none}},

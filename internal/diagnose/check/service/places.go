@@ -69,7 +69,7 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
 		Title:   fmt.Sprintf("%s gives no answer in time: %.0f calls within a minute ended by their timeout.", s.Name, dense.Number),
 		Summary: fmt.Sprintf("%s ended by their timeout", units.Plural(int(all.Number), "call"))}
-	v.Evidence = append(v.Evidence, c.Figure(evidence.FactCallsUnanswered, "calls that ended by their timeout, by the caller's log", all.Number, "count", all.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("calls.unanswered", "calls that ended by their timeout, by the caller's log", all.Number, "count", all.Origin),
 		c.Figure("calls.unanswered_in_minute", "of these within a minute, at most", dense.Number, "count", dense.Origin))
 	v.Fix = []check.Fix{{Text: "look at what it did at that time: its threads, its pool of workers and its own log"}}
 	v.Needs = []check.Need{{What: "what the threads of it did at the same time", Command: "unstall record PID"}}
