@@ -119,8 +119,8 @@ const ContainerPlaceholder = "CONTAINER"
 // takes them.
 type Of struct{ Target, Namespace, Container string }
 
-// find returns what is asked for. A bare name is a pod's, as for kubectl; a number is a PID.
-func (o Of) find() (container.Query, error) {
+// findContainer returns what is asked for. A bare name is a pod's, as for kubectl; a number is a PID.
+func (o Of) findContainer() (container.Query, error) {
 	arg := o.Target
 	if _, err := strconv.Atoi(arg); err != nil && !strings.ContainsAny(arg, "/:") {
 		arg = "pod/" + arg
@@ -148,7 +148,7 @@ func (o Of) find() (container.Query, error) {
 // kubectl cannot answer, the sidecar suits any user. An empty image is
 // left as a placeholder.
 func Beside(ctx context.Context, of Of, image string, kernel bool) (Sidecar, error) {
-	q, err := of.find()
+	q, err := of.findContainer()
 	if err != nil {
 		return Sidecar{}, err
 	}

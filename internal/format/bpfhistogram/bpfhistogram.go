@@ -108,10 +108,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	end()
-	if err := format.EndReading(ctx, b, err, seen > 0 || listed.events() > 0, "the text", "bpf-histogram: no histogram and no event in it"); err != nil {
+	if err := format.EndReading(ctx, b, err, seen > 0 || listed.countEvents() > 0, "the text", "bpf-histogram: no histogram and no event in it"); err != nil {
 		return err
 	}
-	listed.emit(b)
+	listed.emitTable(b)
 	*b.Clock() = evidence.Clock{Name: "one histogram", Error: evidence.Unanchored}
 	b.Subject(evidence.Subject{Kind: evidence.Host})
 	if len(t.Rows) > 0 {

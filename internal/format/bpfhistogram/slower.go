@@ -99,8 +99,8 @@ func (x *listings) readLine(text []byte) bool {
 	return true
 }
 
-// events is how many events were read.
-func (x *listings) events() (n int) {
+// countEvents returns how many events were read.
+func (x *listings) countEvents() (n int) {
 	for i := range x.all {
 		n += x.all[i].n
 	}
@@ -115,15 +115,15 @@ func isListing(head []byte) bool {
 	var x listings
 	for l := range bytes.Lines(head) {
 		x.readLine(bytes.TrimRight(l[:min(len(l), mostLine)], "\r\n"))
-		if x.events() > 0 {
+		if x.countEvents() > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (x *listings) emit(b *evidence.Builder) {
-	if x.events() == 0 {
+func (x *listings) emitTable(b *evidence.Builder) {
+	if x.countEvents() == 0 {
 		return
 	}
 	t := evidence.Table{Title: "events that a tool of bcc printed", Columns: []string{"", "count", "mean ms", "longest ms"}}

@@ -150,7 +150,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if !inside && together.readLine(l) {
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		}
-		together.end(putBytes)
+		together.emitThreads(putBytes)
 		text := trimLine(l.Text)
 		if id, ok := threadLine(text); ok {
 			put(l, "")
@@ -176,7 +176,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	if together.end(putBytes); together.more > 0 {
+	if together.emitThreads(putBytes); together.more > 0 {
 		b.Warnf(0, "more than %d threads: the rest was left out", mostThreads)
 	}
 	if err := format.EndReading(ctx, b, err, len(lines) > 0, "the text", "clrstack: no thread with a stack in it"); err != nil {

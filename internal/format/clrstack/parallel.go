@@ -103,8 +103,8 @@ func (t *tree) readLine(l format.Line) bool {
 	return true
 }
 
-// end gives the threads of the trees, each with its stack, as lines of dotnet-stack.
-func (t *tree) end(put func(l format.Line, text []byte)) {
+// emitThreads gives the threads of the trees, each with its stack, as lines of dotnet-stack.
+func (t *tree) emitThreads(put func(l format.Line, text []byte)) {
 	for i := range t.nodes {
 		x := &t.nodes[i]
 		for range x.threads - x.within {

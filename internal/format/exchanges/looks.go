@@ -20,7 +20,7 @@ type look struct {
 	stack     evidence.StackID
 }
 
-func (l look) waits() bool { return l.state == 'w' }
+func (l look) isWaiting() bool { return l.state == 'w' }
 
 // mostLooks bounds the looks that are kept: some 100 MB.
 const mostLooks = 2 << 20
@@ -117,7 +117,7 @@ func (s *goroutineLooks) findUsual() {
 				routes[r.what] = of
 			}
 			of.all++
-			if w := s.meaningOf(l.stack); l.waits() && w.Kind != 0 {
+			if w := s.meaningOf(l.stack); l.isWaiting() && w.Kind != 0 {
 				of.by[w.Cause]++
 				of.of[w.Cause] = w
 			}
@@ -240,7 +240,7 @@ func (s *goroutineLooks) mergeLook(inferred evidence.Segment, l look) evidence.S
 	}
 	w := s.meaningOf(l.stack)
 	switch {
-	case !l.waits() || w.Kind == 0:
+	case !l.isWaiting() || w.Kind == 0:
 		return inferred
 	case w.Kind == evidence.LockWait:
 		seg := w.Segment
@@ -265,7 +265,7 @@ func (s *goroutineLooks) findHolder(seg evidence.Segment, w parked, l look) evid
 			continue
 		}
 		of := s.meaningOf(other.stack)
-		if of.Kind == evidence.LockWait && of.Cause == seg.Cause || !s.contains(other.stack, w.site) {
+		if of.Kind == evidence.LockWait && of.Cause == seg.Cause || !s.hasFunction(other.stack, w.site) {
 			continue
 		}
 		if other.state == 's' {
@@ -274,7 +274,7 @@ func (s *goroutineLooks) findHolder(seg evidence.Segment, w parked, l look) evid
 				return seg
 			}
 		}
-		if other.waits() && of.Kind != 0 {
+		if other.isWaiting() && of.Kind != 0 {
 			seg.HolderKind, seg.HolderCause, seg.HolderStack = of.Kind, of.Cause, other.stack
 			if c := s.callAt(other.goroutine, l.at); c != nil && of.Kind == evidence.NetWait {
 				seg.HolderCause = c.what
@@ -285,8 +285,8 @@ func (s *goroutineLooks) findHolder(seg evidence.Segment, w parked, l look) evid
 	return seg
 }
 
-// contains says whether a function is on a stack.
-func (s *goroutineLooks) contains(stack evidence.StackID, function string) bool {
+// hasFunction says whether a function is on a stack.
+func (s *goroutineLooks) hasFunction(stack evidence.StackID, function string) bool {
 	k := onStack{stack, function}
 	is, known := s.on[k]
 	if !known {
@@ -345,7 +345,7 @@ func (s *goroutineLooks) nameSites() {
 		}
 		c.stack = 0
 		for _, l := range s.looksWithin(r, c.begun, s.p.doneAt(c)) {
-			if w := s.meaningOf(l.stack); l.waits() && w.answer {
+			if w := s.meaningOf(l.stack); l.isWaiting() && w.answer {
 				c.stack = l.stack
 				break
 			}

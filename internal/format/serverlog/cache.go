@@ -166,7 +166,7 @@ func (c *cacheLog) readLine(l format.Line) bool {
 	case missing:
 		c.misses++
 		if x.made > 0 {
-			x.end()
+			x.endCrowd()
 		}
 		x.open++
 	case kept:
@@ -179,8 +179,8 @@ func (c *cacheLog) readLine(l format.Line) bool {
 	return true
 }
 
-// end counts a crowd: each that missed the value has made it.
-func (x *cached) end() {
+// endCrowd counts a crowd: each that missed the value has made it.
+func (x *cached) endCrowd() {
 	if x.made >= crowdOf {
 		x.crowds++
 		x.most = max(x.most, x.made)
@@ -198,7 +198,7 @@ func (c *cacheLog) emit(b *evidence.Builder) {
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process})
 	var worst *cached
 	for _, x := range c.keys {
-		x.end()
+		x.endCrowd()
 		if worst == nil || x.most > worst.most || x.most == worst.most && (x.longest > worst.longest || x.longest == worst.longest && x.key < worst.key) {
 			worst = x
 		}

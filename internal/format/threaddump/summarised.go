@@ -80,15 +80,15 @@ func (p *parser) sentence(text []byte, line int64) bool {
 	p.endThread()
 	w := p.named(waiter)
 	class, _, _ := strings.Cut(object, "@")
-	p.block(w, lock{use: evidence.ToLock, object: object, class: class})
+	p.blockThread(w, lock{use: evidence.ToLock, object: object, class: class})
 	if h := p.named(holder); len(p.dump[h].held) < maxHeld {
 		p.dump[h].held = append(p.dump[h].held, object)
 	}
 	return true
 }
 
-// block lets a thread of the dump without a stack wait for a lock.
-func (p *parser) block(i int, on lock) {
+// blockThread lets a thread of the dump without a stack wait for a lock.
+func (p *parser) blockThread(i int, on lock) {
 	t := &p.dump[i]
 	t.state, t.wait = "BLOCKED", on
 	t.stack = p.b.ThreadStack(nil, t.threadInfo())
@@ -149,7 +149,7 @@ func (p *parser) readDebugged(text []byte, line int64) bool {
 		p.endThread()
 		w := p.named(string(name))
 		if p.monitor.blocking { // what its owner does is not told
-			p.block(w, lock{use: evidence.ToLock, object: p.monitor.object, class: "j9object"})
+			p.blockThread(w, lock{use: evidence.ToLock, object: p.monitor.object, class: "j9object"})
 		}
 	default:
 		return false

@@ -115,7 +115,7 @@ func (r *Reader) Look(g uint64) (State, []uint64) {
 func (r *Reader) lookOnce(g uint64) (state State, stable bool) {
 	r.pcs = r.pcs[:0]
 	header := r.header[:r.l.size]
-	if !r.read(g, header) {
+	if !r.readMemory(g, header) {
 		return Unknown, true
 	}
 	word := func(at int) uint64 { return binary.NativeEndian.Uint64(header[at:]) }
@@ -128,7 +128,7 @@ func (r *Reader) lookOnce(g uint64) (state State, stable bool) {
 		return state, true
 	}
 	n := min(high-sp, mostStack)
-	if !r.read(sp, r.stack[:n]) {
+	if !r.readMemory(sp, r.stack[:n]) {
 		return state, true
 	}
 	r.pcs = append(r.pcs, word(atPC))
@@ -152,11 +152,11 @@ func (r *Reader) lookOnce(g uint64) (state State, stable bool) {
 		bp = caller
 	}
 	again := r.again[:r.l.size]
-	return state, r.read(g, again) && string(again) == string(header)
+	return state, r.readMemory(g, again) && string(again) == string(header)
 }
 
-// read fills a buffer from an address of the process.
-func (r *Reader) read(at uint64, to []byte) bool {
+// readMemory fills a buffer from an address of the process.
+func (r *Reader) readMemory(at uint64, to []byte) bool {
 	local := []unix.Iovec{{Base: &to[0]}}
 	local[0].SetLen(len(to))
 	n, err := unix.ProcessVMReadv(r.pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(to)}}, 0)

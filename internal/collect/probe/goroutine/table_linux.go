@@ -135,11 +135,11 @@ func loadedAt(pid int, f *elf.File) (uint64, error) {
 // readList returns how many goroutines the list has, ended ones included, and where it begins.
 func (t *table) readList() (n, first uint64, err error) {
 	var word [8]byte
-	if !t.read(t.length, word[:]) {
+	if !t.readMemory(t.length, word[:]) {
 		return 0, 0, errNoMemory
 	}
 	n = binary.NativeEndian.Uint64(word[:])
-	if !t.read(t.first, word[:]) || n > mostGoroutines {
+	if !t.readMemory(t.first, word[:]) || n > mostGoroutines {
 		return 0, 0, errNoTable
 	}
 	return n, binary.NativeEndian.Uint64(word[:]), nil
@@ -152,7 +152,7 @@ func (t *table) eachGoroutine(yield func(state State, frames []uint64, stands in
 		return err
 	}
 	list := make([]byte, 8*n)
-	if !t.read(first, list) {
+	if !t.readMemory(first, list) {
 		return errNoMemory
 	}
 	stands := (n + mostStacks - 1) / mostStacks

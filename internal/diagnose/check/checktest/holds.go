@@ -9,8 +9,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// Holds reports what in a verdict of a check must not be, whatever was judged: its decision has faults, or compares with what the check does not list; a
-// figure has another unit than its id says, no origin, or is a share beyond 0…1; it is found and helps nobody, or left open and asks for nothing.
+// Holds reports what no verdict of a check may have. Its decision may have no faults and compare only with thresholds that the check lists. Each
+// figure has the unit that its id says and an origin, and a share lies within 0…1. A cause that is found has a fix, and one that is left open has a need.
 func Holds(t testing.TB, about string, k *check.Check, c *check.Case, v *check.Verdict) {
 	t.Helper()
 	fault := func(format string, args ...any) {

@@ -77,7 +77,7 @@ func judgeFull(c *check.Case) check.Verdict {
 		if v, ok := fullSinceStart(c); ok {
 			return v
 		}
-		if v, ok := longUnstamped(c, func(x unstamped) bool { return x.of == evidence.PauseFull && !x.metadata() && !x.requested() }, "full collections"); ok {
+		if v, ok := longUnstamped(c, func(x unstamped) bool { return x.of == evidence.PauseFull && !x.isForMetadata() && !x.isRequested() }, "full collections"); ok {
 			return v
 		}
 		return unwatchedVerdict(c)

@@ -54,7 +54,7 @@ VM.classloader_stats, VM.metaspace). What does not help: a larger heap.`,
 func judgeMetaspace(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
-		if v, ok := longUnstamped(c, unstamped.metadata, "collections for class metadata"); ok {
+		if v, ok := longUnstamped(c, unstamped.isForMetadata, "collections for class metadata"); ok {
 			return v
 		}
 		return unwatchedVerdict(c)

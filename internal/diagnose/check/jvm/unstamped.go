@@ -20,11 +20,11 @@ type unstamped struct {
 	origin  evidence.Origin
 }
 
-// metadata says whether it came for class metadata.
-func (x unstamped) metadata() bool { return containsAny(x.trigger, metadataBy) }
+// isForMetadata says whether it came for class metadata.
+func (x unstamped) isForMetadata() bool { return containsAny(x.trigger, metadataBy) }
 
-// requested says whether a program or a tool asked for it.
-func (x unstamped) requested() bool { return containsAny(x.trigger, requestedBy) }
+// isRequested says whether a program or a tool asked for it.
+func (x unstamped) isRequested() bool { return containsAny(x.trigger, requestedBy) }
 
 // longUnstamped judges by pauses of a second or more in a log without times. They are long whenever they were; their
 // rate is not known.
@@ -62,7 +62,7 @@ func longUnstamped(c *check.Case, is func(unstamped) bool, what string) (v check
 	v.Evidence = []check.Evidence{c.Figure("gc.these", what+" of a second or more", float64(n), "count", most.origin),
 		c.Figure("gc.longest_ms", "the longest of them", 1e3*most.seconds, "ms", most.origin)}
 	v.Fix = []check.Fix{{Text: "give the heap more room, or keep less in it: a histogram of classes shows what fills it", Code: "jcmd PID GC.class_histogram"}}
-	if most.metadata() {
+	if most.isForMetadata() {
 		v.Fix = []check.Fix{{Text: "let class metadata grow to what the program needs before it is collected: set the threshold above it, and find what loads classes again and again (jcmd PID VM.classloader_stats)", Setting: "-XX:MetaspaceSize=SIZE"}}
 	}
 	return v, true

@@ -79,8 +79,8 @@ func judgeRetries(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s", to, units.Plural(s.calls, "call")), float64(s.failed), "count", x.origin),
 		c.Figure("calls.per_request", "calls to the dependency per request, in seconds in which some fail", s.then, "count", x.origin),
-		c.Figure("calls.per_request_usual", "the same, "+s.otherwise(), s.usual, "count", x.origin))
-	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s %s", units.Num(s.then), to, units.Num(s.usual), s.otherwise())
+		c.Figure("calls.per_request_usual", "the same, "+s.describeUsual(), s.usual, "count", x.origin))
+	v.Summary = fmt.Sprintf("%s calls per request to %s while calls fail, %s %s", units.Num(s.then), to, units.Num(s.usual), s.describeUsual())
 	factor := s.then / s.usual
 	v.Weigh(float64(s.failed), leastFailed)
 	v.Weigh(factor, stormFactor)
@@ -108,7 +108,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s %s, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), s.otherwise(), units.Percent(share))
+	v.Title = fmt.Sprintf("Failed calls to %s are repeated: %s calls per request while they fail, %s %s, and %s of slow time passes in these seconds.", to, units.Num(s.then), units.Num(s.usual), s.describeUsual(), units.Percent(share))
 	again := 1 - 1/factor // part of the calls that are retries
 	v.Saves = c.Bound(again*float64(sumInts(per)), 0, float64(sumInts(per)))
 	v.Fix = append(v.Fix, check.Fix{Text: "give retries a budget (at most one in ten calls) and a growing, random pause before each, stop calling for a moment while most fail (circuit breaker), and set the timeout above the usual 99th percentile of the call"})
@@ -122,8 +122,8 @@ func judgeRetries(c *check.Case) check.Verdict {
 	return v
 }
 
-// otherwise says what the usual number of calls is of.
-func (s *storm) otherwise() string {
+// describeUsual says what the usual number of calls is of.
+func (s *storm) describeUsual() string {
 	if s.always {
 		return "without those that repeat a failed one"
 	}
@@ -140,58 +140,79 @@ func (s *storm) overlapsFailures(x *exchanged, from, until int64) bool {
 	return false
 }
 
-// findStorm counts the calls to the place at which most fail; nil if hardly any fails. Where there is no other time to compare with, a call
-// that follows a failed one for the same thing is a retry: of the same request, where that is known.
-func findStorm(c *check.Case, x *exchanged) (worst *storm) {
-	type counts struct {
-		calls, failed, again map[int64]int
-		alike                map[int64]int            // those that follow a failed one for the same thing, of whichever request
-		asked                map[evidence.NameID]bool // operations
-	}
-	type asked struct {
+// callsOfSecond counts calls to one place.
+type callsOfSecond struct {
+	calls, failed int
+	again         int // that follow a failed one of the same request for the same thing
+	alike         int // that follow a failed one for the same thing, of whichever request
+}
+
+// placeCalls are the calls to one place by the second in which they began, and the operations they asked for.
+type placeCalls struct {
+	seconds map[int64]*callsOfSecond
+	asked   map[evidence.NameID]bool
+}
+
+// countCalls counts calls by place and second.
+func (x *exchanged) countCalls() map[evidence.NameID]*placeCalls {
+	type thing struct {
 		request       int
 		to, operation evidence.NameID
 		sent          int64
 	}
-	before := make(map[asked]*exchangedCall)
-	by := make(map[evidence.NameID]*counts)
+	before := make(map[thing]*exchangedCall)
+	follows := func(call *exchangedCall, request int) bool { // follows a failed call for the same thing
+		k := thing{request, call.to, call.operation, call.sent}
+		last := before[k]
+		before[k] = call
+		return last != nil && last.failed && call.begun <= last.end+(last.end-last.begun)
+	}
+	by := make(map[evidence.NameID]*placeCalls)
 	for i := range x.calls {
 		call := &x.calls[i]
 		of := by[call.to]
 		if of == nil {
-			of = &counts{make(map[int64]int), make(map[int64]int), make(map[int64]int), make(map[int64]int), make(map[evidence.NameID]bool)}
+			of = &placeCalls{make(map[int64]*callsOfSecond), make(map[evidence.NameID]bool)}
 			by[call.to] = of
 		}
-		at := (call.begun - x.from) / stormSecond
-		of.calls[at]++
-		if call.failed {
-			of.failed[at]++
-		}
-		for _, x := range []struct {
-			request int
-			follows map[int64]int
-		}{{call.request, of.again}, {anyRequest, of.alike}} {
-			k := asked{x.request, call.to, call.operation, call.sent}
-			if last := before[k]; last != nil && last.failed && call.begun <= last.end+(last.end-last.begun) {
-				x.follows[at]++
-			}
-			before[k] = call
-		}
 		of.asked[call.operation] = true
+		at := (call.begun - x.from) / stormSecond
+		n := of.seconds[at]
+		if n == nil {
+			n = &callsOfSecond{}
+			of.seconds[at] = n
+		}
+		n.calls++
+		if call.failed {
+			n.failed++
+		}
+		if follows(call, call.request) {
+			n.again++
+		}
+		if follows(call, anyRequest) {
+			n.alike++
+		}
 	}
+	return by
+}
+
+// findStorm finds the place at which most calls fail; nil if hardly any fails. Where there is no other time to compare with, a call that
+// follows a failed one for the same thing is a retry: of the same request, where that is known.
+func findStorm(c *check.Case, x *exchanged) (worst *storm) {
+	by := x.countCalls()
 	requests := x.requestsBySecond(c)
 	for _, to := range slices.Sorted(maps.Keys(by)) {
 		of := by[to]
 		s := &storm{to: to, failing: make(map[int64]bool)}
 		var callsThen, callsElse, requestsThen, requestsElse, again, alike int
-		for at, n := range of.calls {
-			s.calls += n
-			s.failed += of.failed[at]
-			s.failing[at] = of.failed[at] >= failedEach.Int() && float64(of.failed[at]) >= failedPart.Value*float64(n)
+		for at, n := range of.seconds {
+			s.calls += n.calls
+			s.failed += n.failed
+			s.failing[at] = n.failed >= failedEach.Int() && float64(n.failed) >= failedPart.Value*float64(n.calls)
 			if s.failing[at] {
-				callsThen, again, alike = callsThen+n, again+of.again[at], alike+of.alike[at]
+				callsThen, again, alike = callsThen+n.calls, again+n.again, alike+n.alike
 			} else {
-				callsElse += n
+				callsElse += n.calls
 			}
 		}
 		for at, n := range requests {
