@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -153,7 +154,7 @@ func (r *run) judgeCauses(ctx context.Context) error {
 				continue
 			}
 			c.Forget()
-			v := withdrawVague(k.Judge(c), c.Ledger)
+			v := withdrawVague(withdrawUnknown(k.Judge(c)), c.Ledger)
 			if v.Supported() {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
@@ -226,6 +227,15 @@ const (
 // enoughSlow slow requests show what happened in a recording, even if another recording would differ: a few stalls of one cause delay many
 // requests, and their sampling interval is wide because the stalls are few.
 const enoughSlow = ledger.MinRequests
+
+// withdrawUnknown leaves open what a check found by a figure that is not known.
+func withdrawUnknown(v check.Verdict) check.Verdict {
+	if v.Supported() && math.IsNaN(v.Weight) {
+		v.Rule, v.Fix, v.Prediction = check.TooFew, nil, nil
+		v.Needs = []check.Need{{What: "a longer recording", Command: "unstall record PID --for 1m"}}
+	}
+	return v
+}
 
 // withdrawVague makes a supported verdict inconclusive if its share of the slow time may be nearly
 // anything: by its bounds, or by the sampling interval of few requests.

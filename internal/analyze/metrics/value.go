@@ -34,6 +34,14 @@ var Unknown = Value{Number: math.NaN()}
 // Known reports whether there is a figure.
 func (v Value) Known() bool { return !math.IsNaN(v.Number) }
 
+// OrZero returns the figure, 0 if it is not known: as an addend, or where more of it would speak for a cause.
+func (v Value) OrZero() float64 {
+	if v.Known() {
+		return v.Number
+	}
+	return 0
+}
+
 // Most is the share of a window that must be watched for a figure to stand for all of it.
 const Most = .5
 

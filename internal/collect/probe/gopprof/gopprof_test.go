@@ -164,7 +164,7 @@ func TestTargetEnds(t *testing.T) {
 	if err := s.Ended(); err != nil {
 		t.Fatal(err)
 	}
-	if s.Text("trace-0001.out") == "" || !s.Warned("the process ended") {
+	if s.Text("trace-0001.out") == "" || !s.Warned("the process ended") || s.Warned("closed the connection") {
 		t.Errorf("%q, warnings %q", s.Names(), s.Warnings)
 	}
 }

@@ -179,7 +179,7 @@ func (r *recording) reportBreak(ctx context.Context, p piece, err error, got int
 		return ended
 	}
 	switch {
-	case errors.Is(err, errGone):
+	case errors.Is(err, errGone), errors.Is(err, errHungUp) && r.refusesConnections(ctx): // the end is told once, and not for each answer that it breaks
 		r.warnOnce("%s: %v any more: the process ended; the data recorded until then is kept", r.shown, errGone)
 		r.mu.Lock()
 		r.gone = true

@@ -99,6 +99,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	}
 	q := waitedAt(c, all)
 	mean, unread := q.Waiting.Over(metrics.Whole), q.Unread.Over(metrics.Whole)
+	if !mean.Known() {
+		return check.Verdict{Rule: check.OneLook, Summary: "the accept queues of its sockets were read once", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID"}}}
+	}
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s connections waited to be accepted on average, %s at most", units.Num(mean.Number), units.Num(q.Most()))}
 	v.Evidence = append(v.Evidence,
 		c.Figure("listen.queue_mean", "connections waiting in the accept queue of "+q.Address+", on average", mean.Number, "count", mean.Origin),
@@ -121,7 +124,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	}
 	l := c.Ledger
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
-	switch waits := mean.Number + unread.Number; {
+	switch waits := mean.Number + unread.OrZero(); {
 	case rows && l.FromOutside() && c.Slow():
 		each := eachSlow(c, entranceWait)
 		var sum int64
@@ -178,7 +181,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits
-		v.Title = fmt.Sprintf("Connections %s: %s on average %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.Number)), where)
+		v.Title = fmt.Sprintf("Connections %s: %s on average %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.OrZero())), where)
 	}
 	v.Rule = check.Matters
 	if full || dropped.Known() && dropped.Number > 0 {

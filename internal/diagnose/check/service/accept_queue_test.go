@@ -18,10 +18,31 @@ func TestAcceptQueueUnderObjective(t *testing.T) {
 	}
 	p.Series(x)
 	p.Close()
+	few := b.Builder(b.AddArtifact(evidence.Artifact{Name: "ss.txt"}), "socketstat")
+	quiet := few.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
+	few.Series(evidence.Series{Subject: quiet, Name: evidence.SeriesListenQueue + ":0.0.0.0:80", Unit: "connections", Origin: few.Origin(1), T: x.T, V: make([]float64, len(x.T))})
+	few.Close()
+	if v := judgeAcceptQueue(&check.Case{Bundle: b, Subject: quiet}); v.Rule != check.TooLittle { // what is unread was not recorded
+		t.Errorf("an empty queue: %s %q", v.Rule.Answer, v.Title)
+	}
 	for _, met := range []bool{false, true} {
 		v := judgeAcceptQueue(&check.Case{Bundle: b, Subject: s, ObjectiveMet: met})
 		if (v.Rule == check.Matters) == met {
 			t.Errorf("objective met %v: %s %q", met, v.Rule, v.Summary)
 		}
+	}
+}
+
+// Queues that were read once show no mean: nothing is found, and nothing cleared.
+func TestAcceptQueueReadOnce(t *testing.T) {
+	b := evidence.NewBundle()
+	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "procfs.txt"}), "procfs")
+	s := p.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
+	for _, name := range []string{evidence.SeriesListenQueue, evidence.SeriesUnreadConnections} {
+		p.Series(evidence.Series{Subject: s, Name: name + ":127.0.0.1:80", Unit: "connections", Origin: p.Origin(1), T: []int64{epoch}, V: []float64{3}})
+	}
+	p.Close()
+	if v := judgeAcceptQueue(&check.Case{Bundle: b, Subject: s}); v.Rule != check.OneLook {
+		t.Errorf("%s %q", v.Rule.Answer, v.Title)
 	}
 }
