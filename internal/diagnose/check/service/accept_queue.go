@@ -41,7 +41,7 @@ keep-alive timeout where idle connections hold the places. A longer queue (net.c
 that the program gives to listen) prevents drops, and makes no request faster.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited in an accept queue; without requests, 1 connection on average that waits %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{fewOverflows, leastConnect, leastConnects, leastQueued, nearlyAll, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
+	Thresholds: []check.Threshold{fewOverflows, leastConnect, leastConnects, leastQueued, manyAtOnce, nearlyAll, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs: "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
@@ -54,6 +54,9 @@ that the program gives to listen) prevents drops, and makes no request faster.`,
 
 var leastQueued = check.Threshold{Name: "connections in an accept queue on average", Value: 1, Unit: "count",
 	Why: "a queue stands where one always waits", Source: "Little's law, L = λW: connections wait for a second in each second"}
+
+var manyAtOnce = check.Threshold{Name: "connections in an accept queue that was read once, unless it was full", Value: 10, Unit: "count",
+	Why: "so many wait at a random moment only where a queue often stands", Source: "PASTA: a look at a random moment meets a state as often as it lasts; judgement: weighs one burst against a queue that stands"}
 
 var nearlyAll = check.Threshold{Name: "part of the time before the service that is in its sockets' queues", Value: .8, Unit: "1",
 	Why: "the rest lies between two readings", Source: "judgement: weighs what readings of the queue miss between them against another reason why requests begin late"}
@@ -98,19 +101,23 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 			Needs: []check.Need{{What: "the accept queues of its sockets", Command: "unstall record PID"}, {What: "or, while it happens", Command: "ss -ltn"}}}
 	}
 	q := waitedAt(c, all)
-	mean, unread := q.Waiting.Over(metrics.Whole), q.Unread.Over(metrics.Whole)
-	if !mean.Known() {
-		return check.Verdict{Rule: check.OneLook, Summary: "the accept queues of its sockets were read once", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID"}}}
-	}
+	mean, unread := meanOrOnly(q.Waiting), meanOrOnly(q.Unread)
+	when, once := "on average", q.Waiting.Span() == 0
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s connections waited to be accepted on average, %s at most", units.Num(mean.Number), units.Num(q.Most()))}
-	v.Evidence = append(v.Evidence,
-		c.Figure("listen.queue_mean", "connections waiting in the accept queue of "+q.Address+", on average", mean.Number, "count", mean.Origin),
-		c.Figure("listen.queue_most", "the same, at most", q.Most(), "count", mean.Origin))
+	if once {
+		when = "when it was read"
+		v = check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("%s connections waited to be accepted when the queue was read, once", units.Num(mean.Number)),
+			Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID"}}}
+	}
+	v.Evidence = append(v.Evidence, c.Figure("listen.queue_mean", "connections waiting in the accept queue of "+q.Address+", "+when, mean.Number, "count", mean.Origin))
+	if !once {
+		v.Evidence = append(v.Evidence, c.Figure("listen.queue_most", "the same, at most", q.Most(), "count", mean.Origin))
+	}
 	if unread.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("listen.unread_mean", "accepted connections with a request that the service has not read, on average", unread.Number, "count", unread.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("listen.unread_mean", "accepted connections with a request that the service has not read, "+when, unread.Number, "count", unread.Origin))
 	}
 	full := false
-	if limit := q.Backlog.Over(metrics.Whole); limit.Known() {
+	if limit := meanOrOnly(q.Backlog); limit.Known() {
 		full = q.Most() >= limit.Number
 		v.Evidence = append(v.Evidence, c.Figure("listen.backlog", "places in the accept queue", limit.Number, "count", limit.Origin))
 	}
@@ -125,6 +132,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 	l := c.Ledger
 	rows := l != nil && len(l.Rows) >= ledger.MinRequests
 	switch waits := mean.Number + unread.OrZero(); {
+	case once && !full && waits < manyAtOnce.Value:
+		v.Weigh(waits, manyAtOnce)
+		return v
 	case rows && l.FromOutside() && c.Slow():
 		each := eachSlow(c, entranceWait)
 		var sum int64
@@ -181,9 +191,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits
-		v.Title = fmt.Sprintf("Connections %s: %s on average %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.OrZero())), where)
+		v.Title = fmt.Sprintf("Connections %s: %s %s %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.OrZero())), when, where)
 	}
-	v.Rule = check.Matters
+	v.Rule, v.Needs = check.Matters, nil
 	if full || dropped.Known() && dropped.Number > 0 {
 		what := "the kernel dropped connections"
 		if full && strings.HasPrefix(q.Address, "unix:") {
@@ -196,6 +206,14 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "a longer accept queue prevents drops, not waits: raise the backlog that the program gives to listen, and net.core.somaxconn"})
 	}
 	return v
+}
+
+// meanOrOnly returns the mean of a curve, of one with a single reading that reading.
+func meanOrOnly(k *metrics.Curve) metrics.Value {
+	if k.Known() && k.Span() == 0 {
+		return metrics.Value{Number: k.Last(), Origin: k.Origin}
+	}
+	return k.Over(metrics.Whole)
 }
 
 // readAtOnce says whether the kernel recorded when requests arrived and when they were read, and

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -33,16 +34,22 @@ func TestAcceptQueueUnderObjective(t *testing.T) {
 	}
 }
 
-// Queues that were read once show no mean: nothing is found, and nothing cleared.
+// A queue that was read once shows no mean: it is found where it was full or long, else left open.
 func TestAcceptQueueReadOnce(t *testing.T) {
-	b := evidence.NewBundle()
-	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "procfs.txt"}), "procfs")
-	s := p.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
-	for _, name := range []string{evidence.SeriesListenQueue, evidence.SeriesUnreadConnections} {
-		p.Series(evidence.Series{Subject: s, Name: name + ":127.0.0.1:80", Unit: "connections", Origin: p.Origin(1), T: []int64{epoch}, V: []float64{3}})
-	}
-	p.Close()
-	if v := judgeAcceptQueue(&check.Case{Bundle: b, Subject: s}); v.Rule != check.OneLook {
-		t.Errorf("%s %q", v.Rule.Answer, v.Title)
+	for _, x := range []struct {
+		waiting, backlog float64
+		rule             check.Rule
+	}{{0, 128, check.OneLook}, {9, 128, check.OneLook}, {10, 128, check.Matters}, {5, 5, check.Matters}} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "procfs.txt"}), "procfs")
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
+		for name, n := range map[string]float64{evidence.SeriesListenQueue: x.waiting, evidence.SeriesListenBacklog: x.backlog, evidence.SeriesUnreadConnections: 0} {
+			p.Series(evidence.Series{Subject: s, Name: name + ":127.0.0.1:80", Unit: "connections", Origin: p.Origin(1), T: []int64{epoch}, V: []float64{n}})
+		}
+		p.Close()
+		v := judgeAcceptQueue(&check.Case{Bundle: b, Subject: s})
+		if v.Rule != x.rule || strings.Contains(v.Title+v.Summary, "?") {
+			t.Errorf("%v of %v: %s %q %q", x.waiting, x.backlog, v.Rule.Answer, v.Title, v.Summary)
+		}
 	}
 }
