@@ -56,6 +56,7 @@ func (p *parser) linkAndEmit() {
 	p.groupRoutes()
 	p.nameUnnamed()
 	p.unifyPeers()
+	p.started = p.collectStarted()
 	p.linkCalls()
 	loops := p.findLoops()
 	unlinked := p.linkLookups()

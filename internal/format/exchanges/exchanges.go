@@ -22,7 +22,8 @@
 // transfers, in and out, the threads that read it and that answered, its port, and the number of its connection. The client is not
 // recorded. t gives the name of a thread, where it is known. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712, and "4712/9@1" sent a call from
 // stack 1, whose functions s gives, innermost first. A goroutine that serves a request is looked at many times a second: g says when, which one,
-// and whether it ran (r), was ready (q), was parked (w) or in a system call (s), with its stack (0 unknown). HTTP/1 adds the
+// and whether it ran (r), was ready (q), was parked (w) or in a system call (s), with its stack (0 unknown). Goroutines that it has started (Go 1.21 and later), and those
+// that these have, are looked at in the same round: then the number of the request's goroutine follows, and the number that Go gave the started one. HTTP/1 adds the
 // status (0 unknown), the method and the route. A call (k) begins with the moment when it was sent. Three times follow: how long its answer had
 // been there when the process read it, from the sending until the process read its first byte (-1: never), and from there until the last byte.
 // The other figures are the same, with the process's own port and the peer. Then comes the protocol; HTTP/1 adds the status, the
@@ -135,7 +136,8 @@ type exchange struct {
 	pooled        int64
 	paced         bool  // that pool is a limiter
 	idle          bool  // that pool's connections are held without a call
-	served        bool  // of a call: its goroutine had read a request
+	served        bool  // of a call: its goroutine had read a request, or one had started it
+	byStarted     bool  // of a call: a goroutine sent it that the request's has started
 	status        int16 // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
@@ -183,6 +185,7 @@ type parser struct {
 	stacks          map[int64]evidence.StackID // that sent calls, by number
 	frames          []evidence.Frame
 	looks           []look
+	started         *started
 	paths           map[string]int64 // of UNIX sockets that requests came to: the number that stands for a port
 	pathTexts       []string
 	ends            map[string]string // by path of a UNIX socket: the process at the other end

@@ -62,7 +62,7 @@ func TestLink(t *testing.T) {
 		{begun: 950, first: 990, last: 990, thread: loop, other: loop, request: -1}, // of no request
 		{begun: 300, first: 400, last: 400, thread: 8, other: 8, request: -1},       // by a thread that reads no requests
 	}
-	if n := linkByThreads(requests, calls); n != 3 {
+	if n := linkByThreads(requests, calls, nil); n != 3 {
 		t.Errorf("%d calls are of requests", n)
 	}
 	for i, want := range []int32{0, 1, 0, -1, -1} {
@@ -80,7 +80,7 @@ func TestLinkNotTold(t *testing.T) {
 		requests = append(requests, exchange{came: at, begun: at, first: at + 300, last: at + 300, thread: 1, other: 2})
 		calls = append(calls, exchange{begun: at + 250, first: at + 900, last: at + 900, thread: 1, other: 3, request: -1})
 	}
-	if n := linkByThreads(requests, calls); n != 0 {
+	if n := linkByThreads(requests, calls, nil); n != 0 {
 		t.Errorf("%d calls are taken to be of requests that were answered before", n)
 	}
 }
@@ -97,7 +97,7 @@ func TestLinkGoroutines(t *testing.T) {
 		{begun: 410, first: 600, last: 600, thread: 2, other: 1, request: -1, goroutines: [2]int64{50, 51}}, // written by another, on the thread where 41 read its answer
 		{begun: 750, first: 800, last: 800, thread: 2, other: 1, request: -1, goroutines: [2]int64{42, 42}},
 	}
-	if n := linkByThreads(requests, calls); n != 3 {
+	if n := linkByThreads(requests, calls, nil); n != 3 {
 		t.Errorf("%d calls are of requests", n)
 	}
 	for i, want := range []int32{0, 1, 0, -1} {

@@ -10,7 +10,7 @@ import (
 // linkCalls finds the requests that calls are made for: by goroutines, and else by threads or by
 // time, whichever links more calls.
 func (p *parser) linkCalls() {
-	byThreads := linkByThreads(p.requests, p.calls)
+	byThreads := linkByThreads(p.requests, p.calls, p.started)
 	byThreads += handedOver(p.requests, p.calls)
 	of := make([]int32, len(p.calls))
 	for i := range p.calls {
@@ -92,9 +92,9 @@ const (
 const mostOutlived = .05
 
 // linkByThreads links calls to the requests that their threads work on, and returns how many. A goroutine that read a request works on it
-// until it is answered, on any thread: its calls are for that request. Other goroutines, such as those that write for a client of HTTP, continue
-// on the thread that woke them.
-func linkByThreads(requests, calls []exchange) (linked int) {
+// until it is answered, on any thread: its calls are for that request, and so are those of goroutines that it has started meanwhile. Other goroutines, such as those
+// that write for a client of HTTP, continue on the thread that woke them.
+func linkByThreads(requests, calls []exchange, started *started) (linked int) {
 	all := make([]moment, 0, 2*(len(requests)+len(calls)))
 	for i := range requests {
 		x := &requests[i]
@@ -124,6 +124,13 @@ func linkByThreads(requests, calls []exchange) (linked int) {
 			}
 		case sends:
 			r, known := serves[m.goroutine]
+			if origin, seen := started.originOf(m.goroutine, m.at, max(calls[m.of].first, m.at)); origin > 0 {
+				// One that is there before or after the request does not work for it alone, as those that keep a connection.
+				if of, serving := serves[origin]; serving && seen[0] >= requests[of].begun && (requests[of].last == 0 || seen[1] <= requests[of].last) {
+					r, known = of, true
+					calls[m.of].byStarted = true
+				}
+			}
 			if known {
 				handles[m.thread] = r
 				calls[m.of].served = true

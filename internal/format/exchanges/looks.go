@@ -18,6 +18,8 @@ type look struct {
 	goroutine int64
 	state     byte // 'r' it ran, 'q' it was ready, 'w' it was parked, 's' it was in a system call
 	stack     evidence.StackID
+	origin    int64 // the goroutine of a request that has started this one, or has started one that did; 0: the request's own
+	id        int64 // the number that Go gave a started one
 }
 
 func (l look) isWaiting() bool { return l.state == 'w' }
@@ -25,28 +27,25 @@ func (l look) isWaiting() bool { return l.state == 'w' }
 // mostLooks bounds the looks that are kept: some 100 MB.
 const mostLooks = 2 << 20
 
-// parseLook reads a look: its moment, the goroutine, its state, and its stack (0 unknown).
+// parseLook reads a look: its moment, the goroutine, its state, and its stack (0 unknown); of a started goroutine also for whose request, and its number.
 func (p *parser) parseLook(text []byte) bool {
-	var n [3]int64
-	var state []byte
-	for i := range 4 {
-		word, rest, _ := bytes.Cut(text, []byte(" "))
-		text = rest
-		if i == 2 {
-			state = word
-			continue
-		}
+	words := bytes.Split(text, []byte(" "))
+	if len(words) != 4 && len(words) != 6 || len(words[2]) != 1 || !strings.Contains("rqws", string(words[2])) {
+		return false
+	}
+	var n [6]int64
+	for i, word := range words {
 		v, ok := format.ParseDigits(word)
-		if !ok {
+		if !ok && i != 2 {
 			return false
 		}
-		n[min(i, 2)] = v
+		n[i] = v
 	}
-	if !recording.IsDate(n[0]) || n[1] == 0 || len(state) != 1 || !strings.Contains("rqws", string(state)) || len(text) > 0 {
+	if !recording.IsDate(n[0]) || n[1] == 0 || len(words) == 6 && (n[4] == 0 || n[5] == 0) {
 		return false
 	}
 	if len(p.looks) < mostLooks {
-		p.looks = append(p.looks, look{at: n[0], goroutine: n[1], state: state[0], stack: p.stacks[n[2]]})
+		p.looks = append(p.looks, look{at: n[0], goroutine: n[1], state: words[2][0], stack: p.stacks[n[3]], origin: n[4], id: n[5]})
 	}
 	return true
 }
@@ -64,6 +63,8 @@ type goroutineLooks struct {
 	of      map[int64][]look // by goroutine, in order of time
 	rounds  map[int64][]look
 	parked  map[evidence.StackID]parked
+	started *started
+	joins   map[evidence.StackID]bool  // whether one with this stack waits for other goroutines
 	calling map[int64][]int32          // by goroutine that serves a request: its calls
 	usual   map[evidence.NameID]parked // by route: what nearly all looks say
 	on      map[onStack]bool
@@ -81,11 +82,11 @@ func (p *parser) collectLooks() *goroutineLooks {
 	if len(p.looks) == 0 {
 		return nil
 	}
-	s := &goroutineLooks{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), parked: make(map[evidence.StackID]parked), on: make(map[onStack]bool), usual: make(map[evidence.NameID]parked)}
-	slices.SortStableFunc(p.looks, func(a, b look) int { return cmp.Compare(a.at, b.at) })
+	s := &goroutineLooks{p: p, of: make(map[int64][]look), rounds: make(map[int64][]look), started: p.started, joins: make(map[evidence.StackID]bool), parked: make(map[evidence.StackID]parked), on: make(map[onStack]bool), usual: make(map[evidence.NameID]parked)}
 	for _, l := range p.looks {
-		s.of[l.goroutine] = append(s.of[l.goroutine], l)
-		s.rounds[l.at] = append(s.rounds[l.at], l)
+		if s.rounds[l.at] = append(s.rounds[l.at], l); l.origin == 0 {
+			s.of[l.goroutine] = append(s.of[l.goroutine], l)
+		}
 	}
 	s.findUsual()
 	return s
@@ -117,6 +118,7 @@ func (s *goroutineLooks) findUsual() {
 				routes[r.what] = of
 			}
 			of.all++
+			l = s.followStarted(r, l)
 			if w := s.meaningOf(l.stack); l.isWaiting() && w.Kind != 0 {
 				of.by[w.Cause]++
 				of.of[w.Cause] = w
@@ -184,7 +186,7 @@ func (p *parser) interpretParked(stack evidence.StackID) (w parked) {
 		return w
 	}
 	switch reason := gostack.ParkedFor(funcs); {
-	case strings.HasPrefix(place, "net/http.(*connReader)."):
+	case slices.ContainsFunc(funcs, func(f string) bool { return strings.HasPrefix(f, "net/http.(*connReader).") }):
 		waits(evidence.ClientWait, "")
 	case reason == gostack.ParkedForAssist:
 		waits(evidence.GCAssistWait, "")
@@ -219,7 +221,7 @@ func (s *goroutineLooks) fillWithLooks(x *exchange, from, to int64, inferred evi
 		if i+1 < len(all) {
 			until = (l.at + all[i+1].at) / 2
 		}
-		yield(until, s.mergeLook(inferred, l))
+		yield(until, s.mergeLook(inferred, s.followStarted(x, l)))
 	}
 	if len(all) == 0 && s != nil && inferred.Kind == evidence.Unobserved && to-from >= alikeLeast {
 		if w, known := s.usual[x.what]; known {
@@ -340,7 +342,7 @@ func (s *goroutineLooks) nameSites() {
 			continue
 		}
 		r := &s.p.requests[c.request]
-		if c.stack != 0 && c.goroutines[0] == r.goroutines[0] {
+		if c.stack != 0 && (c.byStarted || c.goroutines[0] == r.goroutines[0]) {
 			continue
 		}
 		c.stack = 0

@@ -83,7 +83,8 @@ func (p *parser) findWorkersOf(port int64, rows []int) {
 	if compared < turnBehind || 2*alike < compared || !p.areAllBusy(rows, until, workers) {
 		return
 	}
-	name := p.b.Wait(evidence.PoolThread, fmt.Sprintf("the %d that answer at %s", workers, p.listenerText(port)))
+	w := evidence.Wait{Kind: evidence.PoolThread, Of: fmt.Sprintf("the %d that answer at %s", workers, p.listenerText(port)), Places: workers}
+	name := p.b.TellWait(w.String(), w)
 	for i, to := range until {
 		p.requests[i].turn, p.requests[i].worker = to, name
 	}

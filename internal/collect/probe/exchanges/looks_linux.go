@@ -29,15 +29,17 @@ const (
 // looks looks at the goroutines that serve requests of a Go program.
 type looks struct {
 	reader *goroutine.Reader
+	starts *goroutine.Starts // nil: it is not known which goroutines these start
 	next   time.Time
 	keys   []uint64
 	states [][stateSize]byte
 	begun  []uint64 // goroutines of requests that are under way
 	done   []uint64 // of those that were answered just now
+	parked []uint64 // of those under way that are parked
 }
 
 func newLooks(pid int, release string) *looks {
-	return &looks{reader: goroutine.NewReader(pid, release), keys: make([]uint64, lookBatch), states: make([][stateSize]byte, lookBatch)}
+	return &looks{reader: goroutine.NewReader(pid, release), starts: goroutine.OpenStarts(pid, release), keys: make([]uint64, lookBatch), states: make([][stateSize]byte, lookBatch)}
 }
 
 // waitAndLook waits until what the programs told is to be read, and looks at goroutines meanwhile. It returns false if the recording ends.
@@ -60,32 +62,51 @@ func (w *watching) waitAndLook(ctx context.Context) bool {
 	}
 }
 
-// lookAtGoroutines writes what goroutines do whose requests are under way, of many a part drawn by lot. It returns how long that took, but for
-// the names of functions, which are looked up once.
+// lookAtGoroutines writes what goroutines do whose requests are under way, of many a part drawn by lot, and what those do that they have started and may wait
+// for. It returns how long that took, but for the names of functions, which are looked up once.
 func (w *watching) lookAtGoroutines() (took time.Duration) {
 	x, began := w.looks, time.Now()
 	if !x.findBegun(w) {
 		return time.Since(began)
 	}
-	x.begun = append(drawUpTo(mostLooks, x.begun), drawUpTo(max(0, mostLooks-len(x.begun)), x.done)...)
+	x.begun = drawUpTo(mostLooks, x.begun)
 	at := time.Now().UnixNano()
-	for _, g := range x.begun {
+	look := func(g uint64) (state goroutine.State) {
 		state, frames := x.reader.Look(g)
 		if state == goroutine.Unknown {
-			continue
+			return state
 		}
 		stack, names := 0, time.Now()
 		if len(frames) > 0 {
 			w.buf, stack = w.sites.appendStack(w.buf, frames)
 		}
 		began = began.Add(time.Since(names))
-		w.buf = fmt.Appendf(w.buf, "g %d %d %c %d\n", at, w.routines.numberOf(g), state, stack)
+		w.buf = fmt.Appendf(w.buf, "g %d %d %c %d", at, w.routines.numberOf(g), state, stack)
+		return state
+	}
+	x.parked = x.parked[:0]
+	for i, g := range append(x.begun, drawUpTo(max(0, mostLooks-len(x.begun)), x.done)...) {
+		state := look(g)
+		if state == goroutine.Unknown {
+			continue
+		}
+		if w.buf = append(w.buf, '\n'); state == goroutine.Waiting && i < len(x.begun) {
+			x.parked = append(x.parked, g)
+		}
+	}
+	if x.starts == nil || len(x.parked) == 0 {
+		return time.Since(began)
+	}
+	for _, s := range drawUpTo(mostLooks, x.starts.Of(x.parked)) {
+		if look(s.Address) != goroutine.Unknown {
+			w.buf = fmt.Appendf(w.buf, " %d %d\n", w.routines.numberOf(s.Origin), s.ID)
+		}
 	}
 	return time.Since(began)
 }
 
 // drawUpTo returns so many of a list, drawn by lot.
-func drawUpTo(n int, all []uint64) []uint64 {
+func drawUpTo[T any](n int, all []T) []T {
 	if len(all) > n {
 		rand.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 		all = all[:n]

@@ -40,7 +40,44 @@ func locked([]string) {
 	panic(http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { of.enter() })))
 }
 
-// Requests of a Go program that wait for a lock are said to, with the function that takes it and what its holder does.
+// joined answers each request when two goroutines have ended that it starts, one of which works under the lock.
+const joined = `package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+type ledger struct{ mu sync.Mutex }
+
+//go:noinline
+func (l *ledger) enter() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	time.Sleep(30 * time.Millisecond)
+}
+
+func main() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(l.Addr())
+	of := new(ledger)
+	panic(http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		var all sync.WaitGroup
+		all.Add(2)
+		go func() { defer all.Done(); of.enter() }()
+		go func() { defer all.Done(); time.Sleep(5 * time.Millisecond) }()
+		all.Wait()
+	})))
+}
+`
+
+// Requests of a Go program that wait for a lock, or for goroutines that wait for one, are said to, with the function that takes it and what its holder does.
 func TestLooks(t *testing.T) {
 	if err := tracepoint.Try(); err != nil {
 		t.Skipf("it needs root or the capabilities BPF and PERFMON, and types of the kernel: %v", err)
@@ -48,7 +85,11 @@ func TestLooks(t *testing.T) {
 	if registers.call == "" {
 		t.Skip("the registers of this machine are not known")
 	}
-	child := probetest.Play(t, "locked", nil)
+	t.Run("locked", func(t *testing.T) { testLooks(t, probetest.Play(t, "locked", nil)) })
+	t.Run("joined", func(t *testing.T) { testLooks(t, probetest.PlayBuilt(t, joined)) })
+}
+
+func testLooks(t *testing.T, child *probetest.Child) {
 	found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
 	r := probetest.Begin(t, found[0])
 	r.Wait(t, "exchanges.txt", func(b []byte) bool { return bytes.Contains(b, []byte("until")) })

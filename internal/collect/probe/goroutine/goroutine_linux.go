@@ -33,19 +33,25 @@ const (
 	atSelf      = 72
 )
 
-// layout are the offsets that depend on the version: gobuf had a field ret before 1.25, and g has syscallbp since 1.23.
+// layout are the offsets that depend on the version: gobuf had a field ret before 1.25, g has syscallbp since 1.23, parentGoid since 1.21 and
+// the field secret since 1.26.
 type layout struct {
 	bp, state int
 	syscallBP int // 0: what the state of a system call keeps is not enough to follow its stack
 	size      int
+	parent    int // 0: the runtime does not keep which goroutine started one
 }
 
 func layoutOf(release string) layout {
 	switch {
+	case version.Compare(release, "go1.26") >= 0:
+		return layout{bp: 96, syscallBP: 120, state: 144, size: 160, parent: 280}
 	case version.Compare(release, "go1.25") >= 0:
-		return layout{bp: 96, syscallBP: 120, state: 144, size: 160}
+		return layout{bp: 96, syscallBP: 120, state: 144, size: 160, parent: 272}
 	case version.Compare(release, "go1.23") >= 0:
-		return layout{bp: 104, syscallBP: 128, state: 152, size: 168}
+		return layout{bp: 104, syscallBP: 128, state: 152, size: 168, parent: 280}
+	case version.Compare(release, "go1.21") >= 0:
+		return layout{bp: 104, state: 144, size: 160, parent: 272}
 	}
 	return layout{bp: 104, state: 144, size: 160}
 }

@@ -2,10 +2,7 @@ package goroutine
 
 import (
 	"bytes"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -56,41 +53,9 @@ func TestProfile(t *testing.T) {
 	if !registersKnown {
 		t.Skip("the struct g of this machine is not known")
 	}
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("it needs the go tool")
-	}
 	for _, mode := range []string{"exe", "pie"} {
 		t.Run(mode, func(t *testing.T) {
-			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(leaking), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			bin := filepath.Join(dir, "leaking")
-			build := exec.Command(tool, "build", "-buildmode="+mode, "-o", bin, filepath.Join(dir, "main.go"))
-			build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
-			if said, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, said)
-			}
-			child := exec.Command(bin)
-			in, err := child.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := child.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := child.Start(); err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				in.Close()
-				_ = child.Wait()
-			}()
-			if _, err := fmt.Fscanln(out, new(string)); err != nil {
-				t.Fatal(err)
-			}
+			child := probetest.PlayBuilt(t, leaking, "-buildmode="+mode)
 			found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
 			if len(found) != 1 {
 				t.Fatalf("found %+v", found)
@@ -111,6 +76,73 @@ func TestProfile(t *testing.T) {
 				waiting = waitingIn(t, r.Kept[len(r.Kept)-1].Bytes())
 			}
 		})
+	}
+}
+
+// starting starts three goroutines, of which one starts two, from a goroutine that was started by main, and says how many.
+const starting = `package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	events, begun := make(chan int), make(chan int)
+	wait := func() { begun <- 1; <-events }
+	go func() {
+		for range 2 {
+			go wait()
+		}
+		go func() {
+			for range 2 {
+				go wait()
+			}
+			wait()
+		}()
+		wait()
+	}()
+	for range 6 {
+		<-begun
+	}
+	fmt.Println("started")
+	os.Stdin.Read(make([]byte, 1))
+}
+`
+
+// Of a goroutine those are found that it has started, and those that these have; each once.
+func TestStarts(t *testing.T) {
+	if !registersKnown {
+		t.Skip("the struct g of this machine is not known")
+	}
+	child := probetest.PlayBuilt(t, starting)
+	release, ok := IsGo(child.Process.Pid)
+	s := OpenStarts(child.Process.Pid, release)
+	if !ok || s == nil {
+		t.Fatal(release)
+	}
+	n, first, err := s.readList()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]byte, 8*n)
+	if !s.readMemory(first, list) {
+		t.Fatal(errNoMemory)
+	}
+	counts := make(map[int]int) // how many goroutines have started so many
+	for i := range n {
+		g := binary.NativeEndian.Uint64(list[8*i:])
+		ids := make(map[uint64]bool)
+		for _, x := range s.Of([]uint64{g}) {
+			if x.Origin != g || x.Address == g || ids[x.ID] {
+				t.Errorf("of %x: %+v", g, x)
+			}
+			ids[x.ID] = true
+		}
+		counts[len(ids)]++
+	}
+	if counts[5] != 1 || counts[2] != 1 { // the one that main has started, and the third of its own
+		t.Errorf("how many have started so many: %v", counts)
 	}
 }
 

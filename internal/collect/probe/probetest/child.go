@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,9 +16,14 @@ const role = "UNSTALL_TEST_ROLE"
 
 // Main is a package's TestMain: the tests, or, in a child of theirs, one of its roles.
 func Main(m *testing.M, roles map[string]func(args []string)) {
-	if play := roles[os.Getenv(role)]; play != nil {
+	as := os.Getenv(role)
+	switch play := roles[as]; {
+	case play != nil:
 		play(os.Args[1:])
 		os.Exit(0)
+	case as != "": // its tests would start children without end
+		fmt.Fprintf(os.Stderr, "there is no role %s: add it to TestMain\n", as)
+		os.Exit(2)
 	}
 	os.Exit(m.Run())
 }
@@ -41,8 +47,36 @@ type Child struct {
 // Play starts a child, which must say a line. Its standard input ends with the test.
 func Play(t testing.TB, as string, env []string, args ...string) *Child {
 	t.Helper()
-	c := &Child{Cmd: Role(as, args...)}
+	c := Role(as, args...)
 	c.Env = append(c.Env, env...)
+	return start(t, c)
+}
+
+// PlayBuilt builds a program of Go and starts it; it must say a line. Unlike the test program it has its symbols. The test is skipped where
+// there is no go tool.
+func PlayBuilt(t testing.TB, text string, flags ...string) *Child {
+	t.Helper()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("it needs the go tool")
+	}
+	dir := t.TempDir()
+	source, bin := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command(tool, append(append([]string{"build"}, flags...), "-o", bin, source)...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	return start(t, exec.Command(bin))
+}
+
+// start starts a child, which must say a line.
+func start(t testing.TB, command *exec.Cmd) *Child {
+	t.Helper()
+	c := &Child{Cmd: command}
 	c.Stderr = os.Stderr
 	var err error
 	if c.in, err = c.StdinPipe(); err != nil {

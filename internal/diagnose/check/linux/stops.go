@@ -36,8 +36,8 @@ const (
 	mostCells = 1 << 20
 )
 
-// findSilences returns the stretches in which requests were at work but none changed its state, to
-// the cell.
+// findSilences returns the stretches in which requests were at work, or waited to be read, but none changed its state, to
+// the cell. Requests arrive also while the process is stopped.
 func findSilences(c *check.Case, w metrics.Window) (out metrics.Spans) {
 	width := max(cell, (w.Until-w.From)/mostCells+1)
 	cells := int((w.Until - w.From) / width)
@@ -51,8 +51,11 @@ func findSilences(c *check.Case, w metrics.Window) (out metrics.Spans) {
 			if to <= w.From || from >= w.Until {
 				return
 			}
-			changed[at(from)], changed[at(to)] = true, true
-			if atWork[k] {
+			changed[at(to)] = true
+			if k != evidence.BeforeService { // what begins then, the client does
+				changed[at(from)] = true
+			}
+			if atWork[k] || k == evidence.BeforeService {
 				working[at(from)]++
 				working[at(to)+1]--
 			}
@@ -103,7 +106,7 @@ func (t *throttle) lostBy(c *check.Case, w metrics.Window, known bool) lost {
 	}
 	in := func(row int) (sum int64) {
 		eachState(c, row, func(from, to int64, k evidence.Kind) {
-			if atWork[k] || k == evidence.Unobserved || !known && waitsForProcess[k] {
+			if atWork[k] || k == evidence.Unobserved || waitsForProcess[k] {
 				sum += within(from, to)
 			}
 		})

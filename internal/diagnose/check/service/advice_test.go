@@ -118,7 +118,7 @@ func TestPoolWithEnoughThreads(t *testing.T) {
 			return ledger.Pool, ch[ledger.Pool]
 		}
 		var v check.Verdict
-		if needed := estimateNeeded(c, &v, slow[0].state.Cause, wait); (needed > 0) != advised {
+		if needed, _ := estimateNeeded(c, &v, slow[0].state.Cause, wait); (needed > 0) != advised {
 			t.Errorf("of %d threads %g places are advised", seen, needed)
 		}
 	}

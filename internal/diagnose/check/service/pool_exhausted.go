@@ -215,11 +215,17 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	}
 	names := waitedFor(c, wait)
 	name, what := c.Bundle.Names.Text(names[0].id), c.Bundle.Names.Wait(names[0].id)
-	if x, known := sampledLoadOf(c); known && l.Sampled && what.Kind == evidence.PoolThread && 2*x.onCPU >= 1 && x.isSaturated(c) {
-		v.Evidence = append(v.Evidence, chain...)
-		v.Rule = check.Explained
-		v.Summary += fmt.Sprintf(", whose threads run or wait for a CPU: more of them would wait for the same CPUs (%s)", OverCapacity.ID)
-		return v
+	if x, known := sampledLoadOf(c); known && l.Sampled && what.Kind == evidence.PoolThread && 2*x.onCPU >= 1 {
+		explained := v
+		explained.Rule, explained.Evidence = check.Explained, append(slices.Clip(v.Evidence), chain...)
+		if x.isSaturated(c) {
+			explained.Summary += fmt.Sprintf(", whose threads run or wait for a CPU: more of them would wait for the same CPUs (%s)", OverCapacity.ID)
+			return explained
+		}
+		if _, enough := estimateNeeded(c, &explained, names[0].id, wait); enough {
+			explained.Summary += fmt.Sprintf(", whose threads run or wait for a CPU: there are enough of them for this load, and what they compute makes the wait (%s)", OwnWork.ID)
+			return explained
+		}
 	}
 	own := what.Kind == evidence.GoroutineLimit
 	busy := workersOf(c, what)
@@ -265,7 +271,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
-		needed := estimateNeeded(c, &v, names[0].id, wait)
+		needed, _ := estimateNeeded(c, &v, names[0].id, wait)
 		fix := enlargeFix(c, name)
 		fix.Text = formatPlaces(needed) + fix.Text
 		v.Fix = append(v.Fix, fix)
@@ -334,7 +340,7 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 	if what.Kind == evidence.HeldPool {
 		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
 	}
-	if what.Places > 0 { // known by its connections alone
+	if what.Places > 0 && what.Kind != evidence.PoolThread { // known by its connections alone
 		fix := enlargePool(name)
 		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
 		return fix
@@ -385,8 +391,8 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 // wait for it (requests that find one free do not wait), times the time each is under way without
 // waiting for it, which is the longest it can hold one (Little's law, J. Little, Operations
 // Research 9, 1961). It returns 0 where a quarter of that time was not observed, as waits may be
-// in it, and where a pool of known size would have made requests wait longer than they did.
-func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) (needed float64) {
+// in it, and where a pool of known size would have made requests wait longer than they did. It is enough where the pool is known to have as many.
+func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait check.Wait) (needed float64, enough bool) {
 	l, r := c.Ledger, &c.Bundle.Requests
 	rows := l.KnownRows()
 	waited, unseen := make([]int64, len(rows)), make([]int64, len(rows))
@@ -407,7 +413,7 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 		}
 	}
 	if waiters == 0 || l.To <= l.From {
-		return 0
+		return 0, false
 	}
 	var n, held, unknown int64
 	for i, row := range rows {
@@ -434,13 +440,14 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 	what := c.Bundle.Names.Wait(name)
 	switch what.Kind {
 	case evidence.HeldPool, evidence.LeakedPool, evidence.LostPool: // its connections are kept without a request that uses them
-		return 0
+		return 0, false
 	}
 	has := what.Places
 	if what.Kind == evidence.PoolThread && c.OnThreads() {
 		has = max(has, c.Threads().PoolThreads(c.Subject, what.Of))
 	}
 	if has > 0 && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
+		enough = needed > 0 && !outgrown(has)
 		needed = 0 // not all that requests hold is known
 	}
 	if has, limited := awaitedLimit(c, name); limited && (float64(has) >= needed/comfortable.Value || outgrown(has)) {
@@ -454,7 +461,7 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 			}
 		}
 	}
-	return needed
+	return needed, enough
 }
 
 // awaitedLimit returns how many a limit lets in that requests await; limited without a number is one that different parts of
