@@ -61,7 +61,7 @@ func main() {
 			g, ok = resident[n]
 		}
 		if !ok {
-			fmt.Fprintln(w, "nobody")
+			fmt.Fprintln(w, "no such guest")
 			return
 		}
 		fmt.Fprintf(w, "%s in cell %d\n", g.name, g.cell)
