@@ -8,7 +8,7 @@ using Microsoft.Extensions.Hosting;
 
 namespace KettleWorks
 {
-    // What happens in the works beside the office. Nobody in the office waits for it.
+    // What happens in the works. Requests wait for none of it.
     public sealed class Works : BackgroundService
     {
         readonly ReaderWriterLockSlim anvil = new ReaderWriterLockSlim();
