@@ -79,8 +79,8 @@ type order struct {
 }
 
 func findOrder(ctx context.Context, db *pg.DB, id int) (*order, error) {
-	o := &order{ID: id}
-	return o, db.ModelContext(ctx, o).WherePK().Select()
+	o := &order{}
+	return o, db.ModelContext(ctx, o).Where("id = ?", id).Select()
 }
 
 // remote is a service of another company, which answers with a receipt.
