@@ -465,6 +465,7 @@ const (
 	FactConnectingMost         = "connecting.longest"               // ns for which a pool with free places has been making a connection, at most; Value is the kind of pool
 	FactSlowAwait              = "slowLog.awaitNetwork"             // requests that a server found to take too long in a call that waits for the network, at the place where most were; Value is where
 	FactSlowSeen               = "slowLog.seen"                     // requests that it found to take too long, with the place where they were
+	FactSlowMost               = "slowLog.longest"                  // ns of the longest of those that waited at that place, as far as it is told; Value is where
 	FactWorkersBlocked         = "workers.blocked"                  // times that a worker was ended which did nothing else for longer than it may
 	FactWorkersBlockedTogether = "workers.blocked.together"         // different workers of which that is told within two seconds, at most
 	FactSyncsSlow              = "sync.slow"                        // times that data took so long to be on the disk that a program told of it; Value is what data

@@ -68,6 +68,7 @@ import (
 	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
 	"github.com/unstall/unstall/internal/format/strace"
+	"github.com/unstall/unstall/internal/format/stuckrequests"
 	"github.com/unstall/unstall/internal/format/syscalls"
 	"github.com/unstall/unstall/internal/format/sysstat"
 	"github.com/unstall/unstall/internal/format/tcpproxy"
@@ -149,6 +150,7 @@ var Formats = []format.Format{
 	metricspage.Other,
 	metricspage.Runtime,
 	serverlog.Format,
+	stuckrequests.Format,
 	tcpproxy.Format,
 	dotnetlog.Format,
 	pythonstacks.Format,

@@ -44,6 +44,7 @@ var exhaustions = []exhaustion{
 	{mark: "could not obtain a connection from the pool within ", pool: "ActiveRecord", waited: "pool within ", unit: second},
 	{mark: "Timeout acquiring a connection. The pool is probably full", pool: "knex"},
 	{mark: "timed out while waiting to acquire a resource from com.mchange", pool: "c3p0", runtime: "jvm"},
+	{mark: "Creating emergency threads for unassigned pending tasks", pool: "c3p0", runtime: "jvm"}, // all threads that make, test and close connections are busy
 	{mark: "Unable to acquire connection! Increase connection pool size", pool: "Redisson", runtime: "jvm"},
 	{mark: "Connection acquisition timed out after ", pool: "R2DBC", runtime: "jvm", waited: "timed out after ", unit: millisecond},
 	{mark: "All connections in the Universal Connection Pool are in use", pool: "Oracle UCP", runtime: "jvm"},
@@ -61,7 +62,7 @@ func findExhaustion(line []byte) *exhaustion {
 	if !bytes.Contains(line, []byte("ool")) && !bytes.Contains(line, []byte("idle object")) && !bytes.Contains(line, []byte("wait millis ")) &&
 		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) &&
 		!bytes.Contains(line, []byte("onnection acquisition")) && !bytes.Contains(line, []byte("to acquire a resource")) && !bytes.Contains(line, []byte("get a connection after")) &&
-		!bytes.Contains(line, []byte("AcquireTimeout")) && !bytes.Contains(line, []byte("dropped from queue")) {
+		!bytes.Contains(line, []byte("AcquireTimeout")) && !bytes.Contains(line, []byte("dropped from queue")) && !bytes.Contains(line, []byte("emergency threads")) {
 		return nil
 	}
 	for i := range exhaustions {

@@ -27,6 +27,8 @@ import (
 //	… HikariPool - After cleanup pool HikariPool-0 stats (total=10, active=10, idle=0, waiting=3)
 //	… HikariPool - Timeout failure pool stats HikariPool-0 (total=20, inUse=20, avail=0, waiting=1)
 //	java.sql.SQLTimeoutException: Timeout after 30002ms of waiting for a connection.
+//
+// Npgsql up to 3.2 logs its pool with each connection that is asked for: "[1 busy, 0 idle, 18 waiting]".
 var Log = format.Format{
 	Name:  "hikaricp",
 	About: "HikariCP's pool statistics in a log, and messages of other pools that are used up (Tomcat JDBC, DBCP, Druid, c3p0, Npgsql, SQLAlchemy, …)",
@@ -36,6 +38,9 @@ var Log = format.Format{
 				return format.Sure
 			}
 			if _, _, ok := gaveUp(string(line)); ok {
+				return format.Sure
+			}
+			if _, ok := parseBusyLine(line); ok {
 				return format.Sure
 			}
 		}
@@ -63,6 +68,17 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		}
 		if x := findExhaustion(l.Text); x != nil {
 			p.addExhaustion(x, &l)
+			return true
+		}
+		if g, ok := parseBusyLine(l.Text); ok {
+			p.process.runtime = "dotnet"
+			var zoned, timed bool
+			if g.t, zoned, timed = parseLineTime(string(l.Text)); !timed {
+				g.t = l.Stamp
+			}
+			p.unzoned = p.unzoned || !zoned && timed
+			untimed = untimed || g.t == 0
+			p.addReading(p.ensurePool("Npgsql", "connections", l.Number), g)
 			return true
 		}
 		if !bytes.Contains(l.Text, []byte("(total=")) && !bytes.Contains(l.Text, []byte(notAvailable)) && !bytes.Contains(l.Text, []byte(ofWaiting)) {
@@ -94,6 +110,35 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		return errors.New("it holds no pool statistics")
 	}
 	return p.emitReadings(err)
+}
+
+// parseBusyLine reads "… [1 busy, 0 idle, 18 waiting]", as Npgsql 3.0 to 3.2 logs its pool. While requests wait it opens no more connections.
+func parseBusyLine(line []byte) (g gauge, ok bool) {
+	if !bytes.Contains(line, []byte(" waiting]")) {
+		return g, false
+	}
+	before, after, ok := strings.Cut(string(line), " busy, ")
+	idle, after, ok2 := strings.Cut(after, " idle, ")
+	waiting, _, ok3 := strings.Cut(after, " waiting]")
+	open := strings.LastIndexByte(before, '[')
+	if !ok || !ok2 || !ok3 || open < 0 {
+		return g, false
+	}
+	g = gauge{max: math.NaN()}
+	for _, x := range []struct {
+		digits string
+		to     *float64
+	}{{before[open+1:], &g.active}, {idle, &g.idle}, {waiting, &g.pending}} {
+		n, err := strconv.ParseUint(x.digits, 10, 20)
+		if err != nil {
+			return g, false
+		}
+		*x.to = float64(n)
+	}
+	if g.pending > 0 {
+		g.max = g.active + g.idle
+	}
+	return g, true
 }
 
 // notAvailable is in the message of the exception for a request that waited in vain.

@@ -22,6 +22,8 @@ type parser struct {
 	monitorAt   int64
 	monitorLine int64
 	none        bool  // that line says that there was no collection
+	pools       int   // lines that tell of a pool's collections in it
+	poolMost    int64 // ns of the pool that took longest
 	told        bool  // such lines give the time of collections
 	collected   int64 // ns of it, of all pools
 	still       int64 // pauses that GC did not cause
@@ -148,12 +150,16 @@ func (p *parser) parseReason(line []byte) {
 		p.none = true
 	} else if _, rest, ok := bytes.Cut(line, []byte("GC pool '")); ok {
 		name, _, _ := bytes.Cut(rest, []byte("'"))
-		if p.monitor.generation != "old" {
-			p.monitor.generation = generationOf(name)
-		}
-		if _, took, ok := bytes.Cut(rest, []byte(" time=")); ok {
+		took := int64(0)
+		if _, text, ok := bytes.Cut(rest, []byte(" time=")); ok {
 			p.told = true
-			p.collected += parseMilliseconds(took)
+			took = parseMilliseconds(text)
+			p.collected += took
+		}
+		// The pool that took longest made the pause; of two alike, and where no time is told, the old generation's.
+		of := generationOf(name)
+		if p.pools++; p.pools == 1 || took > p.poolMost || took == p.poolMost && of == "old" {
+			p.monitor.generation, p.poolMost = of, took
 		}
 	}
 }
@@ -167,7 +173,7 @@ func (p *parser) flushPause() {
 	}
 	e, at, line := p.monitor, p.monitorAt, p.line
 	other := p.none || p.told && p.collected < e.took/2
-	p.monitor, p.none, p.told, p.collected = entry{}, false, false, 0
+	p.monitor, p.none, p.told, p.collected, p.pools, p.poolMost = entry{}, false, false, 0, 0, 0
 	if other {
 		p.still++
 		return

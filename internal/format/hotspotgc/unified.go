@@ -78,7 +78,24 @@ func isUndecorated(b []byte) bool {
 		}
 		return false
 	}
+	if isBarePause(b) {
+		return true
+	}
 	return bytes.HasPrefix(b, []byte("Heap region size: ")) || bytes.HasPrefix(b, []byte("Heap Region Size: ")) || bytes.HasPrefix(b, []byte("Safepoint \""))
+}
+
+// isBarePause says whether a line is a pause with sizes of the heap of which only the words were copied, without the number of its collection:
+// "Pause Full (Allocation Failure) 240M->171M(247M) 226.9ms".
+func isBarePause(b []byte) bool {
+	if !bytes.HasPrefix(b, []byte("Pause ")) || !bytes.HasSuffix(bytes.TrimRight(b, " \t"), []byte("ms")) || !bytes.Contains(b, []byte("->")) {
+		return false
+	}
+	for i := range pauses {
+		if hasPrefix(b, pauses[i].words) {
+			return true
+		}
+	}
+	return false
 }
 
 // cutDecorators removes the decorators. A line is decorated if one of them is a stamp, a level,

@@ -119,6 +119,11 @@ func (p *parser) addLine(line int64, text string) {
 }
 
 func (p *parser) parseLine(line int64, text string) {
+	if stamped, ok := strings.CutPrefix(text, "["); ok { // the log of a build has its own time before each line
+		if _, after, ok := strings.Cut(stamped, "] "); ok {
+			text = after
+		}
+	}
 	tag, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch tag {

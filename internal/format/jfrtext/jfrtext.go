@@ -16,12 +16,22 @@
 //	  stackTrace = [
 //	    com.example.Ledger.post(long, int) line: 88
 //
+//	jdk.GarbageCollection {
+//	  startTime = 11:52:18.076
+//	  duration = 0.502 ms
+//	  gcId = 859
+//	  name = "G1New"
+//	  cause = "G1 Evacuation Pause"
+//	  sumOfPauses = 0.502 ms
+//	  longestPause = 0.502 ms
+//
 // https://docs.oracle.com/en/java/javase/21/docs/specs/man/jfr.html, JDK 11 to 25: older ones print no date. Other events are in the recording
 // itself, which package jfr reads whole. Of ThreadPark those are counted that park at a lock; JavaMonitorWait is a wait that the program asks for, and no lock.
 //
 // A recording has waits above a bound alone, 20 ms by default. Their number and the longest are facts.
 //
-// Stalls become lines of a GC log (package hotspotgc), in the order of their ends, since the beginning of the first.
+// Stalls and collections that stop the program become lines of a GC log (package hotspotgc), in the order of their ends, since the beginning of the first.
+// Of a collection beside the program only the longest of its pauses is known, which becomes a remark.
 package jfrtext
 
 import (
@@ -29,6 +39,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +53,7 @@ import (
 // Format reads such a text.
 var Format = format.Format{
 	Name:  "jfr-text",
-	About: "waits for memory of ZGC (ZAllocationStall) and for locks (JavaMonitorEnter, ThreadPark) as jfr print writes them",
+	About: "collections (GarbageCollection), waits for memory of ZGC (ZAllocationStall) and for locks (JavaMonitorEnter, ThreadPark) as jfr print writes them",
 	Match: func(head []byte) format.Confidence {
 		if !bytes.Contains(head, []byte("jdk.")) {
 			return format.No
@@ -63,12 +74,13 @@ const (
 	enters  = "jdk.JavaMonitorEnter"
 	waits   = "jdk.JavaMonitorWait"
 	parks   = "jdk.ThreadPark"
+	gathers = "jdk.GarbageCollection"
 )
 
 // kindOf returns the event that a line begins, "" for other lines.
 func kindOf(text string) string {
 	name, ok := strings.CutSuffix(text, " {")
-	if !ok || name != stalled && name != enters && name != waits && name != parks {
+	if !ok || name != stalled && name != enters && name != waits && name != parks && name != gathers {
 		return ""
 	}
 	return name
@@ -89,6 +101,28 @@ type stall struct {
 	thread      string
 	line        int64
 	class, at   string // of a wait for a lock: the lock, and the code that waits
+
+	id              int64         // of a collection, from 1 on: 0 means that it is a wait for memory
+	name, cause     string        // of it
+	paused, longest time.Duration // of it, -1 not told
+	stopped         time.Duration // what it stopped the program for
+}
+
+// young and full are the names of collections that stop the program as long as they last, by package jdk.jfr of JDK 8 to 25.
+var (
+	young = []string{"G1New", "ParallelScavenge", "DefNew", "ParNew"}
+	full  = []string{"G1Full", "ParallelOld", "SerialOld", "PSMarkSweep"}
+)
+
+// pauseWords are the words of a GC log for a collection.
+func (x *stall) pauseWords() string {
+	switch {
+	case slices.Contains(young, x.name):
+		return "Pause Young"
+	case slices.Contains(full, x.name):
+		return "Pause Full"
+	}
+	return "Pause Remark"
 }
 
 type parser struct {
@@ -114,7 +148,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	p.end()
-	if err := format.EndReading(ctx, b, err, int64(len(p.all))+p.locks+p.asked > 0, "the text", "jfr-text: no wait with its start and duration in it"); err != nil {
+	if err := format.EndReading(ctx, b, err, int64(len(p.all))+p.locks+p.asked > 0, "the text", "jfr-text: no wait or collection with its start and duration in it"); err != nil {
 		return err
 	}
 	if len(p.all) > 0 {
@@ -162,7 +196,7 @@ func (p *parser) parseLine(text string, line int64) {
 	switch {
 	case strings.HasSuffix(text, " {"):
 		p.end()
-		p.kind, p.timed, p.stack, p.now = kindOf(text), false, false, stall{took: -1, line: line}
+		p.kind, p.timed, p.stack, p.now = kindOf(text), false, false, stall{took: -1, line: line, paused: -1, longest: -1}
 		return
 	case p.kind == "":
 		return
@@ -185,6 +219,23 @@ func (p *parser) parseLine(text string, line int64) {
 		if took, ok := parseDuration(value); ok {
 			p.now.took = took
 		}
+	case "gcId":
+		if n, err := strconv.ParseInt(value, 10, 62); err == nil && n >= 0 {
+			p.now.id = n + 1
+		}
+	case "name":
+		p.now.name = cutQuotes(value)
+	case "cause":
+		p.now.cause = cutQuotes(value)
+	case "sumOfPauses", "longestPause":
+		took, ok := parseDuration(value)
+		switch {
+		case !ok:
+		case key == "sumOfPauses":
+			p.now.paused = took
+		default:
+			p.now.longest = took
+		}
 	case "monitorClass", "parkedClass":
 		name, _, _ := strings.Cut(value, " ")
 		p.now.class = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
@@ -194,6 +245,12 @@ func (p *parser) parseLine(text string, line int64) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(value, `"`), `"`)
 		p.now.thread = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
 	}
+}
+
+// cutQuotes reads "G1New" in its quotes.
+func cutQuotes(value string) string {
+	value = strings.Trim(value, `"`)
+	return strings.ToValidUTF8(value[:min(len(value), mostName)], "?")
 }
 
 // end ends an event.
@@ -213,6 +270,22 @@ func (p *parser) end() {
 		if len(p.byClass) < mostClasses || p.byClass[x.class] > 0 {
 			p.byClass[x.class]++
 		}
+	case kind == gathers:
+		x.stopped = x.longest
+		if slices.Contains(young, x.name) || slices.Contains(full, x.name) {
+			if x.stopped = x.paused; x.stopped < 0 {
+				x.stopped = x.took
+			}
+		}
+		if x.id == 0 || x.stopped < 0 {
+			break
+		}
+		if len(p.all) == mostStalls {
+			p.dropped++
+			break
+		}
+		x.took = x.stopped
+		p.all = append(p.all, x)
 	case kind != stalled:
 		p.asked++
 		p.askedMost = max(p.askedMost, x.took)
@@ -259,6 +332,14 @@ func (p *parser) buildLog() (out []format.Line) {
 	}
 	sorting.Short(p.all, func(x, y stall) int { return cmp.Compare(x.start+x.took, y.start+y.took) })
 	for _, x := range p.all {
+		if x.id > 0 {
+			cause := ""
+			if x.cause != "" && !strings.ContainsAny(x.cause, "\r\n") {
+				cause = " (" + x.cause + ")"
+			}
+			out = append(out, format.Line{Number: x.line, Text: fmt.Appendf(nil, "[%.6fs][info][gc] GC(%d) %s%s %.3fms", (x.start - first + x.took).Seconds(), x.id-1, x.pauseWords(), cause, x.took.Seconds()*1e3)})
+			continue
+		}
 		thread := x.thread
 		if thread == "" || strings.ContainsAny(thread, "()\r\n") {
 			thread = "thread"

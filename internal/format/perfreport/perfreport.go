@@ -8,7 +8,7 @@
 //
 // Source: tools/perf/ui/stdio/hist.c of Linux (https://github.com/torvalds/linux/tree/master/tools/perf), 3.7 to 6.18. --sort and --fields choose the
 // columns; it reads one share or two (with a function's callees, and without), and the function behind the
-// mark "[k]" or "[.]". Folded stacks are read likewise (folded.go).
+// mark "[k]" or "[.]". Folded stacks (folded.go) and the text of async-profiler (asyncprofile.go) are read likewise.
 //
 // Where a listing misleads: a share is of all samples, which may be those of one process or of the whole host; and chains below a function
 // repeat parts of it. The share of a mechanism of the kernel is that of its entry function with callees, if it is listed; else the sum of
@@ -33,7 +33,7 @@ import (
 // Format reads such a listing.
 var Format = format.Format{
 	Name:  "perf-report",
-	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6), and folded stacks, of which the page of a report draws the flame graph",
+	About: "shares of functions as perf report and perf top print them (Linux perf 3 to 6), folded stacks, and the text of async-profiler, of which the page of a report draws the flame graph",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -48,7 +48,7 @@ const (
 )
 
 func matchHead(head []byte) format.Confidence {
-	if isFolded(head) {
+	if isFolded(head) || bytes.Contains(head, asyncTitle) {
 		return format.Sure
 	}
 	if !bytes.Contains(head, []byte("[k] ")) && !bytes.Contains(head, []byte("[.] ")) {
@@ -161,11 +161,22 @@ const muchSpinning = .2
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	var rows []row
 	var whole stacks
+	var text blocks
 	dropped := int64(0)
 	subject := b.Subject(evidence.Subject{Kind: evidence.Host})
+	add := func(x folded, line int64) {
+		if len(x.frames) > 1 {
+			whole.addStack(x, line)
+			b.Sample(sampleOf(b, subject, x, line))
+		}
+	}
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
+		}
+		if done, line, ok := text.readLine(l.Text, l.Number); ok {
+			add(done, line)
+			return true
 		}
 		if x, ok := parseFolded(l.Text); ok && len(rows) == 0 {
 			whole.addStack(x, l.Number)
@@ -189,6 +200,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
+	add(text.end())
 	if err := format.EndReading(ctx, b, err, len(rows) > 0 || whole.number > 0, "the listing", "perfreport: no function with its share in it"); err != nil {
 		return err
 	}

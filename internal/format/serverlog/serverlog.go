@@ -50,6 +50,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
+	"github.com/unstall/unstall/internal/format/java"
 )
 
 // Format reads such a log.
@@ -138,6 +139,11 @@ type group struct {
 	seen        map[string]int64
 	together    int // different workers within workerWindow
 	untimed     int
+
+	stack      int    // frames below its last line that were read
+	blocks     string // what the thread does in a call that blocks, "" none: by the innermost of them
+	blockedAt  string // the innermost that is no library's
+	blocksLine int64
 }
 
 // Times (ns) within which lines are about the same moment.
@@ -151,6 +157,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var all []*group
 	dropped, unzoned := int64(0), false
 	var cache cacheLog
+	var held *group // of the line above, if it is about an event loop: its stack follows
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -158,6 +165,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if len(l.Text) > mostLine {
 			return true
 		}
+		if held != nil && held.addFrame(l) {
+			return true
+		}
+		held = nil
 		if cache.readLine(l) || !hasMark(l.Text) {
 			return true
 		}
@@ -179,6 +190,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		at, zoned := lineTime(l)
 		unzoned = unzoned || at != 0 && !zoned
 		g.addLine(t, at)
+		if g.id == "vertx-loop" && g.calm == "" {
+			held, g.stack = g, 0
+		}
 		return true
 	})
 	switch {
@@ -205,6 +219,24 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Warnf(0, "lines about more than %d upstreams, left out: %d", mostNames, dropped)
 	}
 	return nil
+}
+
+// addFrame reads a line of the stack below a line about an event loop; false of other lines. A thread whose innermost function waits is in a call
+// that blocks; code that waits for nothing may only take long.
+func (g *group) addFrame(l format.Line) bool {
+	function, ok := java.ParseFrame(l.Text)
+	if !ok {
+		return false
+	}
+	if g.stack++; g.stack == 1 {
+		if wait := java.WaitOf(function); wait != java.NoWait {
+			g.blocks, g.blockedAt, g.blocksLine = string(wait), "", l.Number
+		}
+	}
+	if g.blocks != "" && g.blockedAt == "" && !java.InLibrary(function) {
+		g.blockedAt = function
+	}
+	return true
 }
 
 // addLine counts a line.
@@ -321,6 +353,9 @@ func emitGroups(b *evidence.Builder, all []*group) {
 		t.Rows = append(t.Rows, []string{what, strconv.FormatInt(g.n, 10), strconv.Itoa(g.dense), longest})
 		if g.calm != "" {
 			continue
+		}
+		if g.blockedAt != "" {
+			b.FactAt(subject, evidence.FactLoopBlocked, g.blocks+evidence.Link+g.blockedAt, 1, g.blocksLine)
 		}
 		for _, f := range g.listFacts() {
 			b.Fact(evidence.Fact{Subject: subject, Key: f.key, Value: f.value, Number: f.v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})

@@ -40,6 +40,7 @@ const (
 	afterwards         // after its stack: the synchronizers it owns
 	deadlock           // the threads of a deadlock
 	toFile             // of Thread.dump_to_file
+	worded             // of programs that print threads in their own words
 )
 
 type parser struct {
@@ -99,6 +100,7 @@ func (p *parser) parseLine(l format.Line) {
 	case bytes.Contains(trimmed, []byte(isWaitingToLock)) && len(p.dump) < maxSentences && p.sentence(trimmed, l.Number):
 	case p.readDebugged(trimmed, l.Number):
 	case p.toFile(text):
+	case p.readWorded(trimmed, l):
 	case p.section == outside && isDeadlock(trimmed): // only this part was copied
 		p.beginDump(l, nil)
 		p.section, p.listed = deadlock, false
@@ -202,6 +204,7 @@ func (p *parser) startThread(h header) {
 
 // parseThreadLine reads a line of a thread.
 func (p *parser) parseThreadLine(text string) {
+	text = rockitFrame(text)
 	if dashed, ok := dashOf(text); ok { // a page made a list of it, which ends the paragraph of the stack
 		if text = dashed; p.section == afterwards && p.open && text != "- None" {
 			p.section = inThread
@@ -214,7 +217,7 @@ func (p *parser) parseThreadLine(text string) {
 		}
 	case p.section == inThread && p.readSummarised(text):
 	case strings.HasPrefix(text, "-"):
-		if text == "- None" {
+		if text == "- None" || p.readRockit(text) {
 			return
 		}
 		if k, ok := infoLock(text); ok {
@@ -242,7 +245,7 @@ func (p *parser) parseThreadLine(text string) {
 			return
 		}
 		p.addLock(k)
-	case p.section == inThread && p.readOwner(text):
+	case p.section == inThread && (p.readOwner(text) || p.readRockit(text)):
 	case isKnown(text):
 	default:
 		p.countUnparsed()
@@ -261,7 +264,7 @@ func (p *parser) atDate(text string) bool {
 // isKnown says whether a line of a dump is known and not about a thread's stack.
 func isKnown(text string) bool {
 	for _, s := range []string{"Locked ownable synchronizers:", "Locked synchronizers:", "No compile task", "Compiling:", "Carrying virtual thread #", "Threads class SMR info:",
-		"_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers", "blocks "} {
+		"Blocked: ", "User CPU: ", "_java_thread_list=", "_to_delete_list=", "0x0", "0x", "}", "JNI global", "|", "VM state:", "Number of locked synchronizers", "blocks "} {
 		if strings.HasPrefix(text, s) {
 			return true
 		}
@@ -317,6 +320,9 @@ func (p *parser) addLock(k lock) {
 	case k.use != evidence.NoLock:
 		if k.owner == "" && k.object == p.now.wait.object {
 			k.owner = p.now.wait.owner
+		}
+		if k.use == evidence.WaitsOn && strings.HasSuffix(p.now.outermost, ".Unsafe.park") {
+			k.use = evidence.ToPark // ThreadInfo has the same words for a thread that is parked
 		}
 		if len(p.now.frames) <= 1 { // only the innermost frame counts: further down, it waited earlier
 			p.now.wait = k

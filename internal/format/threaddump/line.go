@@ -59,13 +59,16 @@ func readHeader(l []byte) (h header, ok bool) {
 			end = i
 		}
 	}
-	if end < 0 || end == 0 && !quoted {
-		return h, false
+	if end < 0 || end == 0 && !quoted || strings.Contains(name[end:], " idx=0x") && !strings.Contains(name[end:], " alive") {
+		return h, false // the last are of JRockit's chains of locks, which repeat threads
 	}
 	h.name = name[:end]
 	h.cpu = -1
 	if _, after, ok := strings.Cut(name[end:], " Id="); ok {
 		_, h.said, _ = strings.Cut(after, " ")
+	}
+	if in := stateWithin(name[end:]); in != "" {
+		h.said = in
 	}
 	for _, f := range strings.Fields(strings.TrimPrefix(name[end:], `"`)) {
 		key, value, is := strings.Cut(f, "=")
@@ -85,6 +88,8 @@ func readHeader(l []byte) (h header, ok bool) {
 			h.java = parseNumber(value)
 		case key == "state" && stateOf(value) != "":
 			h.said = value
+		case key == "idx" && h.said == "": // of JRockit: "id=1 idx=0x4 tid=4184 prio=5 alive, in native, daemon"
+			h.said = rockitState(name[end:])
 		case key == "cpu":
 			if ms, err := strconv.ParseFloat(strings.TrimSuffix(value, "ms"), 64); err == nil && ms >= 0 {
 				h.cpu = ms

@@ -1,8 +1,8 @@
 // Package threaddump reads stacks of a JVM's threads as HotSpot prints them: the
 // answers of jstack and jcmd Thread.print, SIGQUIT's text in the program's own
 // output, JDK 6 to 25, and the files of jcmd Thread.dump_to_file, text and JSON, JDK 21
-// and later; the JSON answer of Spring Boot's actuator; the output of jstack -F, IntelliJ IDEA's export, and Dumpling's
-// report of a deadlock. Any
+// and later; the JSON answer of Spring Boot's actuator; the output of jstack -F, IntelliJ IDEA's export, Dumpling's
+// report of a deadlock, the dumps of JRockit, and those of programs that print ThreadInfo themselves (Hadoop, Bukkit's servers). Any
 // number of dumps may be in one file, with any text around them.
 //
 //	2026-11-21 13:40:43
@@ -40,7 +40,7 @@ import (
 // Format reads thread dumps of HotSpot.
 var Format = format.Format{
 	Name:    "threaddump",
-	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later), Spring Boot's actuator",
+	About:   "stacks of a JVM's threads: jstack, jcmd Thread.print, SIGQUIT (JDK 6 to 25), Thread.dump_to_file (21 and later), Spring Boot's actuator, JRockit, Hadoop's /stacks",
 	Moments: true,
 	Match:   matchHead,
 	Parse:   parseArtifact,
@@ -63,10 +63,12 @@ func matchHead(head []byte) format.Confidence {
 	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
-	var titled, inside, circle, stacks, listed, numbered bool
+	var titled, inside, circle, stacks, listed, numbered, named bool
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, " \t\r\n")
 		switch {
+		case named && wordedState(bytes.TrimLeft(l, " \t")) != "":
+			return format.Sure
 		case isDeadlock(l):
 			circle = true
 		case circle && bytes.Contains(l, []byte("which is held by ")):
@@ -97,6 +99,7 @@ func matchHead(head []byte) format.Confidence {
 		case inside && (bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine) || isSummarised(l)):
 			return format.Sure
 		}
+		_, _, named = wordedHead(bytes.TrimLeft(l, " \t"))
 	}
 	return format.No
 }

@@ -24,6 +24,11 @@ import (
 //
 // https://github.com/dropwizard/metrics/blob/release/4.2.x/metrics-jvm/src/main/java/io/dropwizard/metrics/jvm/ThreadDump.java
 //
+// FullThreadDump, an example of the JDK which many have copied, writes "in" before the state, and other numbers:
+//
+//	"exec-3" tid=0x10f in BLOCKED on lock=shop.Catalog@5d1b2c7f
+//	     owned by exec-11 tid=0x11a
+//
 // Who owns a lock is told by name where what the owner holds is not: ThreadInfo prints eight frames and the locks between them.
 
 // infoStates are the states of a thread there.
@@ -31,11 +36,20 @@ var infoStates = []string{"BLOCKED", "WAITING", "TIMED_WAITING", "RUNNABLE", "NE
 
 // isInfo says whether a line is the first of a thread there.
 func isInfo(l []byte) bool {
-	if !bytes.Contains(l, []byte(" Id=")) && !bytes.Contains(l, []byte(" state=")) {
+	if !bytes.Contains(l, []byte(" Id=")) && !bytes.Contains(l, []byte(" state=")) && !bytes.Contains(l, []byte(" in ")) && !bytes.Contains(l, []byte(" idx=0x")) {
 		return false
 	}
 	h, ok := readHeader(l)
 	return ok && stateOf(h.said) != ""
+}
+
+// stateWithin returns `BLOCKED on shop.Catalog@5d1b2c7f` of ` tid=0x10f in BLOCKED on lock=shop.Catalog@5d1b2c7f`, "" of other words.
+func stateWithin(numbers string) string {
+	_, said, ok := strings.Cut(numbers, " in ")
+	if !ok || stateOf(said) == "" {
+		return ""
+	}
+	return strings.Replace(said, " on lock=", " on ", 1)
 }
 
 // stateOf returns the state that words begin with, "" if none.
@@ -76,7 +90,7 @@ func ownerOf(text string) string {
 	if !ok {
 		return ""
 	}
-	for _, number := range []string{" Id=", " id="} {
+	for _, number := range []string{" Id=", " id=", " tid="} {
 		if i := strings.LastIndex(name, number); i > 0 && parseNumber(name[i+len(number):]) > 0 {
 			name = name[:i]
 			break

@@ -107,17 +107,26 @@ func judgeLoopCollected(c *check.Case) check.Verdict {
 }
 
 // judgeSlowSeen judges by a server's log of requests that took too long: most of them were in a call that
-// waits for the network, at one place.
+// waits for the network, at one place. One that has waited for ten seconds and more is enough.
 func judgeSlowSeen(c *check.Case) (v check.Verdict, ok bool) {
 	all, _ := c.Fact(evidence.FactSlowSeen)
 	f, told := c.Fact(evidence.FactSlowAwait)
-	if !told || c.Ledger != nil || f.Number < fewAwaiting.Value || f.Number < mostAwaiting.Value*all.Number {
+	most, timed := c.Fact(evidence.FactSlowMost)
+	if !told || c.Ledger != nil || f.Number < fewAwaiting.Value && most.Number < tenSeconds.Value || f.Number < mostAwaiting.Value*all.Number {
 		return v, false
 	}
 	v = check.Verdict{Rule: check.StandsAlone, Weight: min(1, f.Number/max(1, all.Number)),
 		Title:   fmt.Sprintf("A dependency answers slowly: %.0f of %s that took too long were waiting for it in %s.", f.Number, units.Plural(int(all.Number), "request"), f.Value),
 		Summary: fmt.Sprintf("%.0f slow requests waited for the network in %s", f.Number, f.Value)}
+	if all.Number == 1 {
+		v.Title = fmt.Sprintf("A dependency answers slowly: a request that took too long was waiting for it in %s.", f.Value)
+		v.Summary = "a slow request waited for the network in " + f.Value
+	}
 	v.Evidence = append(v.Evidence, c.Figure("requests.await_network", "requests in the slow log that waited for the network there", f.Number, "count", f.Origin))
+	if timed {
+		v.Summary += ", for " + units.Time(most.Number)
+		v.Evidence = append(v.Evidence, c.Figure("requests.await_network_ms", "longest that one of them has taken", most.Number/1e6, "ms", most.Origin))
+	}
 	v.Fix = []check.Fix{{Text: "look at what this code calls, and give the call a timeout", Code: f.Value}}
 	v.Needs = []check.Need{{What: "how many requests were not slow: the access log from the same period"}}
 	return v, true
