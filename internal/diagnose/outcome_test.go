@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -198,6 +199,28 @@ func TestDecided(t *testing.T) {
 		v := withdrawVague(check.Verdict{Rule: check.Matters, Saves: &check.Saves{Value: 400, Low: &x.low, High: &x.high, Basis: check.Basis(x.basis)}}, l)
 		if v.State != x.want {
 			t.Errorf("%d slow requests, %s between %.0f and %.0f of 1,000 ms: %s, want %s", x.slow, x.basis, x.low, x.high, v.State, x.want)
+		}
+	}
+}
+
+// What a figure that is not known found or cleared is left open.
+func TestWithdrawUnknown(t *testing.T) {
+	of := check.Threshold{Name: "what is compared", Value: 10, Unit: "count"}
+	for _, x := range []struct {
+		rule           check.Rule
+		weight, figure float64
+		want           check.Rule
+	}{
+		{check.Matters, 1, 12, check.Matters},
+		{check.Matters, math.NaN(), math.NaN(), check.TooFew},
+		{check.TooLittle, 0, 9, check.TooLittle},
+		{check.TooLittle, 0, math.NaN(), check.NotRecorded},
+		{check.Happens, 0, math.NaN(), check.Happens},
+	} {
+		v := check.Verdict{Rule: x.rule, Weight: x.weight}
+		v.Weigh(x.figure, of)
+		if got := withdrawUnknown(&check.Case{Bundle: evidence.NewBundle()}, v); got.Answer != x.want.Answer || got.Answer != x.rule.Answer && len(got.Needs) == 0 {
+			t.Errorf("%s by %v: %s, needs %v", x.rule.Answer, x.figure, got.Answer, got.Needs)
 		}
 	}
 }

@@ -154,7 +154,7 @@ func (r *run) judgeCauses(ctx context.Context) error {
 				continue
 			}
 			c.Forget()
-			v := withdrawVague(withdrawUnknown(k.Judge(c)), c.Ledger)
+			v := withdrawVague(withdrawUnknown(c, k.Judge(c)), c.Ledger)
 			if v.Supported() {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
 			}
@@ -228,12 +228,17 @@ const (
 // requests, and their sampling interval is wide because the stalls are few.
 const enoughSlow = ledger.MinRequests
 
-// withdrawUnknown leaves open what a check found by a figure that is not known.
-func withdrawUnknown(v check.Verdict) check.Verdict {
-	if v.Supported() && math.IsNaN(v.Weight) {
+// withdrawUnknown leaves open what a check found or cleared by a figure that is not known.
+func withdrawUnknown(c *check.Case, v check.Verdict) check.Verdict {
+	switch d := c.Decision(&v); {
+	case v.Supported() && math.IsNaN(v.Weight):
 		v.Rule, v.Fix, v.Prediction = check.TooFew, nil, nil
-		v.Needs = []check.Need{{What: "a longer recording", Command: "unstall record PID --for 1m"}}
+	case v.RuledOut() && d.OfUnknown():
+		v.Rule, v.Summary = check.NotRecorded, "the figure that decides it was not recorded"
+	default:
+		return v
 	}
+	v.Needs = []check.Need{{What: "a longer recording", Command: "unstall record PID --for 1m"}}
 	return v
 }
 

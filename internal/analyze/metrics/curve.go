@@ -97,6 +97,21 @@ func (k *Curve) Mean() float64 {
 	return sum / float64(k.T[len(k.T)-1]-k.T[0])
 }
 
+// Growth returns how much a counter grew from a time to its last value; one that fell began again at 0. NaN without any.
+func (k *Curve) Growth(from int64) float64 {
+	if !k.Known() {
+		return math.NaN()
+	}
+	sum, before := 0., k.At(from)
+	for i, t := range k.T {
+		if t > from {
+			sum += counterGrowth(before, k.V[i])
+			before = k.V[i]
+		}
+	}
+	return sum
+}
+
 // Over returns the mean over the watched part of a window.
 func (k *Curve) Over(w Window) Value {
 	if !k.Known() {

@@ -31,6 +31,8 @@ var Go = &Runtime{
 	Models:        []*model.Model{goheap.Model},
 	AtLeast:       goAtLeast,
 	HugePages:     goHugePages,
+	FewerCPUs:     "GOMAXPROCS=%.0f",
+	FewerCPUsBy:   "Go 1.25 and later does this by default",
 	Built:         discover.ReleaseOfBuild,
 	Recognise: &discover.Recogniser{
 		Built: func(e discover.Executable) (discover.Seen, bool) {

@@ -27,6 +27,8 @@ var JVM = &Runtime{
 	States:        looksAtThreads,
 	Requests:      measured,
 	Settings:      "JAVA_TOOL_OPTIONS and similar settings",
+	FewerCPUs:     "-XX:ActiveProcessorCount=%.0f",
+	FewerCPUsBy:   "the JVM sizes GC and pools of threads by it, and since 8u191 sees most quotas itself",
 	Reasons:       true,
 	Records:       true,
 	Dump:          "jstack",

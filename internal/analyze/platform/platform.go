@@ -64,6 +64,9 @@ type Runtime struct {
 	// HugePages says how its processes should use transparent huge pages, in words, where that depends on versions; "": no special advice. Nil:
 	// it does not matter.
 	HugePages func(HugePages) string
+	// FewerCPUs is the setting by which it runs on fewer CPUs than it sees, a format of their number, and FewerCPUsBy what does so without it, in
+	// words; "": it has none.
+	FewerCPUs, FewerCPUsBy string
 	// AtLeast returns the oldest release consistent with the evidence about a subject, where the evidence does not name the release; nil:
 	// unknown.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)
@@ -89,7 +92,8 @@ var Everywhere = []*model.Model{hugepages.Model}
 
 // unknown is the runtime of a process of which nothing is known: it may be Go, whose traces and profiles need not say so, or the master of
 // workers, as gunicorn, Puma and Node.js's cluster have.
-var unknown = &Runtime{Lane: "thread", Master: true, States: Go.States, Requests: Go.Requests}
+var unknown = &Runtime{Lane: "thread", Master: true, States: Go.States, Requests: Go.Requests,
+	FewerCPUs: Go.FewerCPUs, FewerCPUsBy: "this is of Go, which does it by default since 1.25"}
 
 // measured are ways to record requests for any runtime.
 const measured = "an access log or a load generator's results"

@@ -216,6 +216,23 @@ func (s *Asked) Passed() bool {
 	return one || !alternatives
 }
 
+// OfUnknown reports whether figures speak against the cause, and none of those that do in the deciding question is known: that clears nothing.
+func (d *Decision) OfUnknown() bool {
+	unknown := false
+	for i := range d.Steps {
+		for k := range d.Steps[i].Compared {
+			switch x := &d.Steps[i].Compared[k]; {
+			case !d.Steps[i].Decides || x.Joined == Beside || x.Holds():
+			case x.Figure != nil:
+				return false
+			default:
+				unknown = true
+			}
+		}
+	}
+	return unknown
+}
+
 // Deciding returns the question that decided; "" if a version with other questions made the
 // decision.
 func (d *Decision) Deciding() Question {

@@ -85,3 +85,28 @@ func TestOrigins(t *testing.T) {
 		t.Errorf("a 0 is from %q", got)
 	}
 }
+
+// A figure that is not known clears nothing, unless a known one of the same question does.
+func TestOfUnknown(t *testing.T) {
+	of := Threshold{Name: "what is compared", Value: 10, Unit: "count"}
+	other := Threshold{Name: "another", Value: 10, Unit: "count"}
+	for about, x := range map[string]struct {
+		rule  Rule
+		weigh func(v *Verdict)
+		want  bool
+	}{
+		"unknown":                         {TooLittle, func(v *Verdict) { v.Weigh(math.NaN(), of) }, true},
+		"known":                           {TooLittle, func(v *Verdict) { v.Weigh(9, of) }, false},
+		"unknown, and a known one":        {TooLittle, func(v *Verdict) { v.Weigh(math.NaN(), of); v.WeighOne(9, other) }, false},
+		"unknown, and one that is enough": {TooLittle, func(v *Verdict) { v.Weigh(math.NaN(), of); v.Weigh(11, other) }, true},
+		"unknown in another question":     {NotSlow, func(v *Verdict) { v.Weigh(math.NaN(), of) }, false},
+		"none":                            {Absent, func(v *Verdict) {}, false},
+	} {
+		v := Verdict{Rule: x.rule}
+		x.weigh(&v)
+		d := (&Case{Bundle: evidence.NewBundle()}).Decision(&v)
+		if got := d.OfUnknown(); got != x.want {
+			t.Errorf("%s: %v, want %v: %+v", about, got, x.want, d.Steps)
+		}
+	}
+}

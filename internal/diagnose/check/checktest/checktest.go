@@ -25,6 +25,8 @@ func Faults(state string, d *check.Decision) (faults []string) {
 			faults = append(faults, fmt.Sprintf("supported, though %q was not passed: %s", s.Question, formatStep(s)))
 		case s.Decides && slices.Contains(byFigure, d.Answer) && s.Passed():
 			faults = append(faults, fmt.Sprintf("%s: no figure of %q speaks against it: %s", d.Answer, s.Question, formatStep(s)))
+		case s.Decides && state == check.RuledOut && d.OfUnknown():
+			faults = append(faults, fmt.Sprintf("%s: no known figure of %q speaks against it: %s", d.Answer, s.Question, formatStep(s)))
 		case s.Decides && d.Answer == check.Matters.Answer && !slices.ContainsFunc(s.Compared, func(x check.Compared) bool { return x.Joined != check.Beside }):
 			faults = append(faults, fmt.Sprintf("supported, and no figure of %q was needed: %s", s.Question, formatStep(s)))
 		}

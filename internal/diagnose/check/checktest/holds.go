@@ -2,6 +2,7 @@ package checktest
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -37,8 +38,11 @@ func Holds(t testing.TB, about string, k *check.Check, c *check.Case, v *check.V
 			fault("%s is %v", e.ID, *e.Value)
 		}
 	}
-	if text := v.Title + v.Summary; v.Summary == "" || strings.Contains(text, "NaN") || strings.Contains(text, "Inf ") {
-		fault("says %q", text)
+	if v.Summary == "" {
+		fault("says nothing: %q", v.Title)
+	}
+	for _, said := range Unworded(v) {
+		fault("says %q", said)
 	}
 	switch {
 	case v.Supported() && (len(v.Fix) == 0 || v.Saves == nil && !(v.Weight > 0) && k.Step != check.StepRest):
@@ -46,6 +50,24 @@ func Holds(t testing.TB, about string, k *check.Check, c *check.Case, v *check.V
 	case v.Saves != nil && (v.Saves.Low != nil && *v.Saves.Low > v.Saves.Value || v.Saves.High != nil && *v.Saves.High < v.Saves.Value):
 		fault("saves %v, from %v to %v", v.Saves.Value, *v.Saves.Low, *v.Saves.High)
 	}
+}
+
+// unworded is what a text has where a figure or a name was not known.
+var unworded = regexp.MustCompile(`NaN|[+-]Inf|%!|(^|[a-z×] |\()\?( [a-zA-Zµ%]|/s|[.,;:]|$)|  | \(\)|""| [,.;]( |$)|:[.;]|[:,] ?$|\b(in|of)( :|[.,])`)
+
+// Unworded returns the texts of a verdict that have a gap where a figure or a name was not known.
+func Unworded(v *check.Verdict) []string {
+	all := []string{v.Title, v.Summary}
+	for _, e := range v.Evidence {
+		all = append(all, e.Text)
+	}
+	for _, n := range v.Needs {
+		all = append(all, n.What)
+	}
+	for _, f := range v.Fix {
+		all = append(all, f.Text)
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return !unworded.MatchString(s) })
 }
 
 // Decides reports what does not add up in how a verdict was reached (see [Faults]), and returns it; the next verdict of the case begins anew.

@@ -260,7 +260,7 @@ func TestCollectorsCauses(t *testing.T) {
 		{"one heap, stopped in its pauses", change(with(usual, collects{every: 2000, pause: 500, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled, in.inPauses = 1, .5, .1, true }), GCStarved, check.Supported, []string{"Collections use up a quota of 0.5 CPUs", "raise the quota"}},
 		{"one heap on half a CPU", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 1, .5, .4 }), GCStarved, check.RuledOut, nil},
 		{"eight heaps, not stopped", change(with(usual, collects{every: 500, pause: 120, generation: 1, reason: "small allocations"}), func(in *heap) { in.heaps, in.quota, in.throttled = 8, 2, 0 }), GCStarved, check.RuledOut, nil},
-		{"eight heaps, no quota", change(usual, func(in *heap) { in.heaps = 8 }), GCStarved, check.RuledOut, nil},
+		{"eight heaps, and its cgroup was not recorded", change(usual, func(in *heap) { in.heaps = 8 }), GCStarved, check.Inconclusive, []string{"whether its cgroup has a CPU quota was not recorded"}},
 	} {
 		t.Run(tt.of.ID+": "+tt.name, func(t *testing.T) {
 			c := tt.in.subject(t)

@@ -43,6 +43,8 @@ CPUs (System.GC.HeapCount), .NET 9's adaptation to application sizes
 	Judge:   judgeStarved,
 }
 
+var cgroupEvidence = check.Need{What: "cpu.stat of its cgroup, with the GC events", Command: record}
+
 func judgeStarved(c *check.Case) check.Verdict {
 	g := collectorOf(c)
 	if g == nil {
@@ -50,8 +52,13 @@ func judgeStarved(c *check.Case) check.Verdict {
 	}
 	v := check.Verdict{Rule: check.TooLittle}
 	quota, limited := c.Fact(evidence.FactContainerCPU)
+	limits := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window)
 	heaps := g.gc.Heaps
 	switch {
+	case !limited && !limits.Periods.Known():
+		v.Rule, v.Summary = check.NotRecorded, "whether its cgroup has a CPU quota was not recorded"
+		v.Needs = []check.Need{cgroupEvidence}
+		return v
 	case !limited || !(quota.Number > 0):
 		v.Rule, v.Summary = check.Absent, "its cgroup has no CPU quota"
 		v.Evidence = append(v.Evidence, c.Figure("gc.all_pauses", "GC pauses", float64(len(g.Pauses)), "count", g.Origin))
@@ -62,7 +69,7 @@ func judgeStarved(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("gc.heaps", "GC heaps, each with a thread", heaps.Number, "count", heaps.Origin), c.Figure("quota.cpus", "CPU quota", quota.Number, "CPUs", quota.Origin))
-	stopped := metrics.QuotaOf(c.Bundle, c.Subject, -1, g.Window).Share()
+	stopped := limits.Share()
 	if !math.IsNaN(stopped) {
 		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods_share", "share of periods that the quota throttled", stopped, "1", quota.Origin))
 	}
@@ -70,6 +77,11 @@ func judgeStarved(c *check.Case) check.Verdict {
 	if !math.IsNaN(part) {
 		v.Weigh(part, mostlyPauses)
 		v.Evidence = append(v.Evidence, c.Figure("quota.stopped_in_pauses_share", "share of the throttled time that lies in GC pauses", part, "1", quota.Origin))
+	}
+	if math.IsNaN(stopped) && math.IsNaN(part) {
+		v.Rule, v.Summary = check.NotRecorded, "when its CPU quota throttled it was not recorded"
+		v.Needs = []check.Need{cgroupEvidence}
+		return v
 	}
 	many := heaps.Number > math.Ceil(quota.Number) && stopped >= check.OftenStopped.Value
 	if !many && !(part >= mostlyPauses.Value && part >= byChance.Value*within) {

@@ -376,17 +376,17 @@ func (s *starving) byClient(v *check.Verdict) bool {
 		return false
 	}
 	busy, told := s.c.Fact(evidence.FactPoolBusy)
-	least, _ := s.c.Fact(evidence.FactPoolMinimum)
+	least, known := s.c.Fact(evidence.FactPoolMinimum)
 	ioBusy, _ := s.c.Fact(evidence.FactPoolIOBusy)
-	ioLeast, _ := s.c.Fact(evidence.FactPoolIOMinimum)
+	ioLeast, ioKnown := s.c.Fact(evidence.FactPoolIOMinimum)
 	over := func(busy, least float64) bool {
 		return busy >= beyondMinimum.Value*least && busy-least >= beyondLeast.Value
 	}
 	queued := p.Queue.Known() && p.Queue.Last() >= longQueue.Value
 	switch {
-	case told && (over(busy.Number, least.Number) || over(ioBusy.Number, ioLeast.Number)):
+	case told && (known && over(busy.Number, least.Number) || ioKnown && over(ioBusy.Number, ioLeast.Number)):
 		n, of, kind := busy.Number, least.Number, "worker threads"
-		if !over(n, of) {
+		if !known || !over(n, of) {
 			n, of, kind = ioBusy.Number, ioLeast.Number, "threads for completed I/O"
 		}
 		v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f %s are busy, where the pool creates %.0f without delay.", n, kind, of)
@@ -399,7 +399,10 @@ func (s *starving) byClient(v *check.Verdict) bool {
 	case told && (!queued || busy.Number < least.Number), !told && (!queued || !math.IsNaN(p.CPU)): // below its minimum a pool creates threads at once
 		return false
 	default:
-		v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f work items wait for one of %.0f.", p.Queue.Last(), p.Threads.Last())
+		v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f work items wait for one.", p.Queue.Last())
+		if p.Threads.Known() {
+			v.Title = fmt.Sprintf("Pool threads are probably blocked: %.0f work items wait for one of %.0f.", p.Queue.Last(), p.Threads.Last())
+		}
 		v.Summary = fmt.Sprintf("%.0f work items wait for a pool thread", p.Queue.Last())
 	}
 	if queued {

@@ -3,6 +3,7 @@ package golang
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -66,9 +67,11 @@ func judgeForced(c *check.Case) check.Verdict {
 		v.Rule = check.Absent
 		return g.unlessMissing(v)
 	}
-	mark, work := 0., 0.
+	mark, work := math.NaN(), 0.
 	for _, x := range forced {
-		mark += x.Mark / 1e9
+		if x.Mark > 0 { // the end of the first or the last may not have been recorded
+			mark = x.Mark/1e9 + zeroIfNaN(mark)
+		}
 		for _, on := range []float64{x.Assist, x.Background, x.Idle} {
 			if on > 0 {
 				work += on / 1e9
@@ -80,7 +83,10 @@ func judgeForced(c *check.Case) check.Verdict {
 		c.Figure("gc.forced_cycles", "GC cycles requested by the program", float64(len(forced)), "count", g.Origin),
 		c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program", rate, "1/s", g.Origin),
 		c.Figure("gc.forced_marking_share", "share of the time in which requested GC cycles were marking", marked, "1", g.Origin))
-	v.Summary = fmt.Sprintf("%s requested, marking %s of the time", units.Plural(len(forced), "GC cycle"), units.Percent(marked))
+	v.Summary = units.Plural(len(forced), "GC cycle") + " requested"
+	if !math.IsNaN(marked) {
+		v.Summary += fmt.Sprintf(", marking %s of the time", units.Percent(marked))
+	}
 	v.Weigh(float64(len(forced)), fewForced)
 	v.Weigh(marked, marking)
 	v.Weight = work / max(g.Span, 1e-9)
@@ -108,9 +114,13 @@ func judgeForced(c *check.Case) check.Verdict {
 		return v
 	}
 	who := cmp.Or(site.Function, "The program")
-	v.Title = fmt.Sprintf("%s requests a GC cycle %s times per second; these cycles mark %s of the time.", who, units.Num(rate), units.Percent(marked))
+	marks := "."
+	if !math.IsNaN(marked) {
+		marks = fmt.Sprintf("; these cycles mark %s of the time.", units.Percent(marked))
+	}
+	v.Title = fmt.Sprintf("%s requests a GC cycle %s times per second%s", who, units.Num(rate), marks)
 	if site.Callee != "" {
-		v.Title = fmt.Sprintf("%s requests a GC cycle %s times per second (%s); these cycles mark %s of the time.", who, units.Num(rate), site.Callee, units.Percent(marked))
+		v.Title = fmt.Sprintf("%s requests a GC cycle %s times per second (%s)%s", who, units.Num(rate), site.Callee, marks)
 		v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("most of them requested by %s, which calls %s", site, site.Callee), g.Origin))
 	}
 	if g.Live.Known() {
@@ -123,6 +133,14 @@ func judgeForced(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, check.Fix{Text: "remove the call: GC starts a cycle when the heap has grown, and returns free memory to the host in the background", Code: code},
 		check.Fix{Text: "if memory must stay below a limit, set it (Go 1.19 or later) instead of collecting by hand: GOMEMLIMIT"})
 	v.Explains = func(p *ledger.Place) bool { return p.Wait.Kind == evidence.ForcedCycle }
+	return v
+}
+
+// zeroIfNaN returns 0 for what is not known yet.
+func zeroIfNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
 	return v
 }
 
@@ -239,7 +257,10 @@ func judgeForcedCounter(c *check.Case) check.Verdict {
 	if count == nil || len(count.T) < 2 || count.T[len(count.T)-1]-count.T[0] < leastCounted.Int64() {
 		return v
 	}
-	n := count.V[len(count.V)-1] - count.V[0]
+	n := (&metrics.Curve{T: count.T, V: count.V}).Growth(count.T[0])
+	if math.IsNaN(n) {
+		return v
+	}
 	rate := n / (float64(count.T[len(count.T)-1]-count.T[0]) / 1e9)
 	v.Evidence = append(v.Evidence, c.Figure("gc.forced_cycles_per_s", "GC cycles requested by the program, counted by the runtime", rate, "1/s", count.Origin))
 	if n <= 0 {

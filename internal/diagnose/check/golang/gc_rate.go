@@ -2,9 +2,10 @@ package golang
 
 import (
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/model/goheap"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -202,22 +203,27 @@ func askedFor(g *collector) (n int) {
 
 // judgeGCCounter judges by the runtime's count of cycles, where no cycle itself was watched.
 func judgeGCCounter(c *check.Case) (v check.Verdict, ok bool) {
-	count := c.Series(evidence.SeriesGoCycles)
+	var count *metrics.Curve // of several, the one that goes on for longest
+	for i := range c.Bundle.Series {
+		if s := &c.Bundle.Series[i]; s.Subject == c.Subject && s.Name == evidence.SeriesGoCycles && len(s.T) > 1 && (count == nil || s.T[len(s.T)-1] > count.Window().Until) {
+			count = &metrics.Curve{T: s.T, V: s.V, Origin: s.Origin}
+		}
+	}
 	if count == nil {
 		return v, false
 	}
-	var from, until int64 // the runtime's counters cover more than the recording
+	var from int64 // the runtime's counters cover more than the recording
 	for _, w := range c.Bundle.Covered(c.Subject, evidence.CoverHeap) {
 		if from == 0 || w.From < from {
 			from = w.From
 		}
-		until = max(until, w.Until)
 	}
-	first, _ := slices.BinarySearch(count.T, from)
-	if until-from < leastCounted.Int64() || first == len(count.T) {
+	from = max(from, count.T[0]) // the runtime remembers the last 256 cycles
+	watched := count.Window().Until - from
+	rate := count.Growth(from) / (float64(watched) / 1e9)
+	if watched < leastCounted.Int64() || math.IsNaN(rate) {
 		return v, false
 	}
-	rate := (count.V[len(count.V)-1] - count.V[first]) / (float64(until-from) / 1e9)
 	v = check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s GC cycles/s", units.Num(rate))}
 	v.Weigh(rate, frequent)
 	v.Evidence = append([]check.Evidence{c.Figure("gc.counted_cycles_per_s", "GC cycles, counted by the runtime", rate, "1/s", count.Origin)}, heapSettings(c)...)

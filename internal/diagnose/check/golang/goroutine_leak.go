@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
@@ -91,7 +92,7 @@ func isAnonymous(c *check.Case, s evidence.SubjectID) bool {
 func siteName(c *check.Case, stack evidence.StackID) string {
 	frames := c.Bundle.Stacks.Frames(stack)
 	if len(frames) == 0 {
-		return ""
+		return threads.Nameless
 	}
 	root := c.Bundle.Names.Text(frames[len(frames)-1].Func)
 	for _, f := range frames {
@@ -312,7 +313,12 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 		return v, true
 	}
 	// A leak leaves goroutines at a steady pace all through the trace; work in progress leaves only new ones.
-	early, _ := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
+	early, known := c.Bundle.Fact(c.Subject, evidence.FactGoroutinesLeftEarly)
+	if !known {
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{twoProfiles}
+		v.Summary = fmt.Sprintf("%.0f goroutines still waiting at the end; when they were started was not recorded", f.Number)
+		return v, true
+	}
 	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
 	v.Weigh(early.Number/f.Number, steady)
 	if early.Number < steady.Value*f.Number {

@@ -174,7 +174,7 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 		if !long && !alone && !chain && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
 			continue
 		}
-		v.Rule = check.StandsAlone
+		v.Rule, v.Weight = check.StandsAlone, 1
 		v.Title = fmt.Sprintf("%s wait for one mutex, for up to %s: %s.", units.Plural(q.Waiting, "goroutine"), units.Time(float64(q.Longest)), q.At[0])
 		if !long {
 			v.Title = fmt.Sprintf("Probably: %s wait for one mutex at the same time: %s.", units.Plural(q.Waiting, "goroutine"), q.At[0])

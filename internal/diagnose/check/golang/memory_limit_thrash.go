@@ -68,7 +68,7 @@ func judgeThrashOf(c *check.Case, g *collector) check.Verdict {
 		v.Summary = fmt.Sprintf("%s GC cycles/s, marking %s of the time", units.Num(g.Rate.Number), units.Percent(g.Marking.Number))
 		return v
 	case !known:
-		v.Rule, v.Summary = check.TooFew, "too few GC cycles to tell whether a limit or GOGC starts them"
+		v.Rule, v.Summary = check.Untold, "too few GC cycles to tell whether a limit or GOGC starts them"
 		v.Needs = []check.Need{{What: "a longer recording, or the value of GOMEMLIMIT"}}
 		return v
 	case !limited:

@@ -37,6 +37,7 @@ func TestToldEdges(t *testing.T) {
 		{GoroutineLeak, nil, nil, figures{evidence.FactGoroutinesLeft: 50, evidence.FactGoroutinesLeftEarly: 13}, "main.send", 0, row{About: "fifty are left", Rule: check.Matters, ID: "goroutines.left_waiting_long", Figure: 13, Says: "Goroutines are started but do not end: main.send"}},
 		{GoroutineLeak, nil, nil, figures{evidence.FactGoroutinesLeft: 49, evidence.FactGoroutinesLeftEarly: 49}, "main.send", 0, row{About: "49 are left", Rule: check.TooLittle, ID: "goroutines.left_waiting", Figure: 49}},
 		{GoroutineLeak, nil, nil, figures{evidence.FactGoroutinesLeft: 50, evidence.FactGoroutinesLeftEarly: 12}, "main.send", 0, row{About: "nearly all are new", Rule: check.TooLittle, Says: "nearly all had just started"}},
+		{GoroutineLeak, nil, nil, figures{evidence.FactGoroutinesLeft: 50}, "main.send", 0, row{About: "when they were started is not known", Rule: check.NotRecorded, Says: "when they were started was not recorded"}},
 		{GoroutineLeak, nil, nil, figures{evidence.FactGoroutinesLeft: 50, evidence.FactGoroutinesLeftEarly: 50}, "database/sql.(*DB).conn", 0, row{About: "they wait for connections", Rule: check.Matters, Says: "close rows and statements"}},
 		{GoroutineLeak, nil, nil, figures{evidence.FactGoroutinesLeft: 50, evidence.FactGoroutinesLeftEarly: 50}, "net/http.(*Transport).getConn", 0, row{About: "they wait for a host", Rule: check.Matters, Says: "close the body of every response"}},
 

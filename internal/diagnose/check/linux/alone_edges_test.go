@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -116,6 +117,19 @@ func TestHostAloneEdges(t *testing.T) {
 		x.Judged(t, &x.cause, c, &v)
 		if x.ID != "" && v.Evidence[0].Source == "" {
 			t.Errorf("%s: %s: from no file", x.cause.ID, x.About)
+		}
+	}
+}
+
+// Advice against a quota names the setting of the runtime that it is for.
+func TestQuotaAdviceOfRuntime(t *testing.T) {
+	for runtime, want := range map[string]string{"go": "GOMAXPROCS=2", "jvm": "-XX:ActiveProcessorCount=2", "": "this is of Go", "dotnet": "", "redis": "", "php-fpm": ""} {
+		c := checktest.Told{Of: evidence.Subject{Runtime: runtime, CPUs: 4}, Series: figures{"cgroup.cpu.periods": 10, "cgroup.cpu.throttledPeriods": 6}, Facts: figures{evidence.FactContainerCPU: 2}}.Case()
+		v := CPUThrottled.Judge(c)
+		r := row{About: "a quota of two CPUs for " + runtime, Rule: check.Matters, Says: want}
+		r.Judged(t, &CPUThrottled, c, &v)
+		if said := checktest.Said(&v); want == "" && (len(v.Fix) != 1 || strings.Contains(said, "GOMAXPROCS")) {
+			t.Errorf("%s: %s", runtime, said)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -281,8 +282,9 @@ func (t *throttle) supportQuota(v *check.Verdict, saves *check.Saves, share floa
 func (t *throttle) addFixes(c *check.Case, v *check.Verdict) {
 	v.Fix = append(v.Fix, check.Fix{Text: "raise the CPU limit of the container, or remove the limit and keep the CPU request (CPUs are still shared fairly)"})
 	if cpus := c.Bundle.Subjects[c.Subject].CPUs; t.CPUs.Known() && cpus > int(math.Ceil(t.CPUs.Number)) && cpus > 2 {
-		v.Fix = append(v.Fix, check.Fix{Text: "or let fewer threads use up the quota; Go 1.25 and later does this by default",
-			Setting: fmt.Sprintf("GOMAXPROCS=%.0f", max(2, math.Ceil(t.CPUs.Number)))})
+		if r := platform.ByID(c.Runtime()); r.FewerCPUs != "" {
+			v.Fix = append(v.Fix, check.Fix{Text: "or let fewer threads use up the quota; " + r.FewerCPUsBy, Setting: fmt.Sprintf(r.FewerCPUs, max(2, math.Ceil(t.CPUs.Number)))})
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func delayOfSlow(c *check.Case) (d delay, ok bool) {
 		return d, false
 	}
 	d.slow, d.origin = true, waits.Origin
-	var slow, most, about, threads, ran float64
+	var slow, most, about, threads, ran, waited float64
 	for i := range all {
 		m := &all[i]
 		part := float64(m.slow)
@@ -66,17 +66,21 @@ func delayOfSlow(c *check.Case) (d delay, ok bool) {
 		threads += m.value * part
 		if cores := used.Over(m.Window); cores.Known() {
 			ran += cores.Number * part
+			waited += m.value * part
 		}
 		if quota := stopped.Over(m.Window); !(quota.Number > 0) {
 			about += part * min(1, m.heldTime()/float64(m.all))
 		}
 	}
+	if slow == 0 {
+		return d, false
+	}
 	d.threads, d.share, d.about = threads/slow, most/slow, about/slow
 	if l == c.Ledger && l.Sampled {
 		d.about = min(d.about, c.Share(ready...)) // what threads were seen doing else is not that
 	}
-	if threads > 0 {
-		d.denied = threads / (threads + ran)
+	if waited > 0 { // else it is not known how long they ran
+		d.denied = waited / (waited + ran)
 	}
 	return d, true
 }

@@ -188,6 +188,7 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 		return v
 	case f.cpuShare(f.costPerFault()) < noticed.Value, !c.Traced() && f.cpuShare(f.costPerFault())*own < check.Material.Value:
 		v.Rule = check.Happens
+		v.Weigh(f.cpuShare(f.costPerFault())*own, check.Material)
 		v.Needs = []check.Need{{What: "to measure the CPU time of a page fault here", Command: "perf stat -e page-faults,cycles:k -p PID"}}
 		return v
 	}

@@ -48,7 +48,7 @@ func hostOf(c *check.Case) *host {
 
 func hostOver(c *check.Case, w metrics.Window, run float64) *host {
 	h := &host{Host: metrics.HostOf(c.Bundle, c.Subject, w), run: run}
-	if !h.Busy.MostlyKnown() {
+	if !h.Busy.MostlyKnown() || !(h.CPUs > 0) { // of unknown many CPUs nothing is full
 		return nil
 	}
 	h.process, h.Pressure = metrics.ProcessOf(c.Bundle, c.Subject, w).CPU.Mostly(), h.Pressure.Mostly()

@@ -80,7 +80,7 @@ func judgeFaults(c *check.Case) check.Verdict {
 	if f := faultsOf(c); f != nil {
 		return f.judgeCounted(c, heap)
 	}
-	if !c.Traced() || heap == nil {
+	if !c.Traced() || heap == nil || len(heap.T) < 2 {
 		return faultsByProfile(c)
 	}
 	l := c.Ledger

@@ -60,6 +60,12 @@ func softirqOf(c *check.Case) float64 {
 	return s.Softirq.Number / h.CPUs
 }
 
+// isSoftirqKnown reports whether [softirqOf] is known.
+func isSoftirqKnown(c *check.Case) bool {
+	h := hostOver(c, requestWindow(c), 0)
+	return h != nil && h.CPUs > 0 && strainOf(c).Softirq.Known()
+}
+
 func judgeSoftirq(c *check.Case) check.Verdict {
 	k, s, l := kernelOf(c), strainOf(c), c.Ledger
 	v := check.Verdict{Rule: check.TooLittle}
@@ -80,10 +86,12 @@ func judgeSoftirq(c *check.Case) check.Verdict {
 		v.Weigh(used.Number, inKernelCPU)
 	}
 	switch {
-	case !part.Known() && k != nil && k.Running > 0:
-		v.Summary = "its threads rarely ran"
+	case !part.Known() && !isSoftirqKnown(c):
+		v.Rule, v.Needs = check.NotRecorded, []check.Need{kernelEvidence}
+		v.Summary = "how long the CPUs handled interrupts was not recorded"
 		return v
 	case !part.Known() && softirqOf(c) < few.Value:
+		v.Weigh(softirqOf(c), few)
 		return v
 	case !part.Known():
 		v.Rule, v.Needs = check.CostUnknown, []check.Need{kernelEvidence}

@@ -99,7 +99,10 @@ func judgeSwap(c *check.Case) check.Verdict {
 	case s.MajorFaults.Known() && s.MajorFaults.Number < fewPages.Value:
 		v.Rule, v.Needs = check.TooLittle, nil
 		v.Weigh(s.MajorFaults.Number, fewPages)
-		v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but the process had %s major page faults/s", units.Num(s.SwapIn.Number), units.Num(s.MajorFaults.Number))
+		v.Summary = fmt.Sprintf("the process had %s major page faults/s", units.Num(s.MajorFaults.Number))
+		if s.SwapIn.Known() {
+			v.Summary = fmt.Sprintf("%s pages/s were read from swap on the host, but %s", units.Num(s.SwapIn.Number), v.Summary)
+		}
 		return v
 	case kernelOf(c) == nil && c.Ledger == nil && isSwapping(c) && s.MajorFaults.Known() && p.Known() && p.Number >= check.Material.Value:
 		v.Rule, v.Weight, v.Needs = check.Matters, p.Number, []check.Need{kernelEvidence}

@@ -157,6 +157,7 @@ func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 		v.Weigh(t.System, leastTHP)
 		v.Summary = fmt.Sprintf("the process uses only %s of a CPU in the kernel", units.Percent(t.System))
 	case t.isHelpful() && !(stalls.Number >= someStalls.Value): // compaction is not included in the faults' cost
+		v.Weigh(excess, suspectTHP)
 		v.Summary = t.helpfulText()
 		v.Prediction = append(v.Prediction, t.predictWithoutTHP())
 	case stalls.Number >= someStalls.Value || excess >= suspectTHP.Value:
@@ -165,6 +166,9 @@ func (t *thp) byCounters(c *check.Case, v check.Verdict) check.Verdict {
 		if t.Enabled != "" {
 			v.Summary += fmt.Sprintf(" (enabled=%s, defrag=%s)", t.Enabled, t.Defrag)
 		}
+	default:
+		v.WeighOne(stalls.Number, someStalls)
+		v.WeighOne(excess, suspectTHP)
 	}
 	return v
 }

@@ -59,7 +59,7 @@ func judgeBig(c *check.Case) check.Verdict {
 	}
 	v.Weigh(largest, big)
 	if largest < big.Value {
-		return s.unlessOneLook(v)
+		return s.unlessUnknown(v, from)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value transferred", largest, "bytes", from.Origin))
 	bytes := zeroIfNaN(s.NetIn.Number) + zeroIfNaN(s.NetOut.Number)

@@ -74,8 +74,12 @@ func judgeConnections(c *check.Case) check.Verdict {
 		v.WeighOne(opened*costs/1e9, ofThread)
 	}
 	if opened > 0 {
-		v.Summary = fmt.Sprintf("%s new connections/s, one per %s commands", units.Num(opened), units.Num(1/math.Max(each, 1e-9)))
-		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin), c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
+		v.Summary = fmt.Sprintf("%s new connections/s", units.Num(opened))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_opened_per_s", "connections opened", opened, "1/s", s.Connections.Origin))
+	}
+	if opened > 0 && each > 0 {
+		v.Summary += fmt.Sprintf(", one per %s commands", units.Num(1/math.Max(each, 1e-9)))
+		v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
 	}
 	most := metrics.Highest(s.Rate(evidence.SeriesRedisConnections))
 	refused := s.Rejected.Number * s.Seconds
@@ -84,12 +88,18 @@ func judgeConnections(c *check.Case) check.Verdict {
 		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s refuses connections: %s are open, which is its limit (maxclients), and %s more were refused.", s.productTitle(), units.Num(s.ClientsMost.Number), units.Num(refused))
 		v.Summary = fmt.Sprintf("%s connections were refused", units.Num(refused))
+		if !s.ClientsMost.Known() {
+			v.Title = fmt.Sprintf("%s refuses connections: %s were refused, because it has reached its client limit (maxclients) or is in protected mode.", s.productTitle(), units.Num(refused))
+		}
 		if s.ClientsMost.Number < almostFull.Value*s.MaxClients.Number { // the counter includes both
 			v.Title = fmt.Sprintf("%s refuses connections from other hosts: %s were, though only %s are open (maxclients %s).", s.productTitle(), units.Num(refused), units.Num(s.ClientsMost.Number), units.Num(s.MaxClients.Number))
 			v.Fix = append(v.Fix, check.Fix{Text: "it runs in protected mode and answers only 127.0.0.1: set a password or an ACL, and bind it to the address that clients use"})
 		}
 		v.Weight = math.Max(often.Value, s.Rejected.Number*elsewhereFor.Value)
-		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin), c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("redis.connections_refused_per_s", "connections refused", s.Rejected.Number, "1/s", s.Rejected.Origin))
+		if s.MaxClients.Known() {
+			v.Evidence = append(v.Evidence, c.Figure("redis.maxclients", "maxclients", s.MaxClients.Number, "count", s.MaxClients.Origin))
+		}
 	case s.turnedAway() != "":
 		v.Rule = check.StandsAlone
 		v.Title = fmt.Sprintf("%s refuses connections: it has reached its client limit (maxclients).", s.productTitle())
@@ -104,14 +114,14 @@ func judgeConnections(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "find the client that opens them (CLIENT LIST: addr, age, idle) and make it close or reuse each; until then close idle connections", Setting: "timeout 300"})
 	case opened >= manyOpened.Value && (each >= forCommands.Value || opened*costs/1e9 >= ofThread.Value):
 		v.Rule = check.Matters
-		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second, one for every %s.", s.productTitle(), units.Num(opened), formatCommands(1/each))
+		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second%s.", s.productTitle(), units.Num(opened), formatEach(1/each))
 		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zeroIfNaN(s.waits.Best.Number)/1e9)
 	case most >= burst.Value && !s.Single && s.waits.Late.Number >= often.Value && !s.hasSlow(s.waits.Late.Number/2):
 		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Clients of %s connect in bursts: %s within one second, while all other clients wait.", s.productTitle(), units.Num(most))
 		v.Weight = s.waits.Late.Number
 	default:
-		return s.unlessOneLook(v)
+		return s.unlessUnknown(v, s.Connections)
 	}
 	s.addConnectionEvidence(c, &v, most)
 	return v
@@ -164,11 +174,14 @@ func (s *server) turnedAway() string {
 // oneEach is the number of commands per connection from which they are counted.
 const oneEach = 1.5
 
-func formatCommands(n float64) string {
-	if n < oneEach {
-		return "command"
+func formatEach(n float64) string {
+	switch {
+	case math.IsNaN(n):
+		return ""
+	case n < oneEach:
+		return ", one for every command"
 	}
-	return units.Num(n) + " commands"
+	return ", one for every " + units.Num(n) + " commands"
 }
 
 func (s *server) addConnectionEvidence(c *check.Case, v *check.Verdict, most float64) {

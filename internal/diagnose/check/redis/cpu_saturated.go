@@ -99,7 +99,7 @@ func judgeSaturated(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("The main thread of %s is busy %s of the time: it can run no more than %s commands/s.", s.productTitle(), units.Percent(math.Min(1, cores)), units.Num(s.Ops.Number))
+	v.Title = fmt.Sprintf("The main thread of %s is busy %s of the time: it can run no more %s.", s.productTitle(), units.Percent(math.Min(1, cores)), s.formatMost())
 	v.Spends = "queueing for its main thread, which is busy " + units.Percent(math.Min(1, cores)) + " of the time"
 	if ran := s.OnCPUShare(); ran < notRun.Value && cores < saturated.Value {
 		v.Title = fmt.Sprintf("The main thread of %s is saturated: it runs commands %s of the time, but the host gives it only %s of a CPU.", s.productTitle(), units.Percent(s.InCommands.Number), units.Percent(cores))
@@ -117,6 +117,14 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence, s.doctorEvidence(c, "nothing", "fast-command")...)
 	s.addLoadFixes(&v, cores)
 	return v
+}
+
+// formatMost returns how many commands a full thread runs: "than 1,200 commands/s".
+func (s *server) formatMost() string {
+	if !s.Ops.Known() {
+		return "commands than now"
+	}
+	return "than " + units.Num(s.Ops.Number) + " commands/s"
 }
 
 // busyWith returns a cause found before that keeps the thread busy besides commands: big values,
@@ -144,7 +152,9 @@ func (s *server) addWork(c *check.Case, v *check.Verdict) {
 	if s.InCommands.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.in_commands_share", "time in commands; the rest is reading, parsing and answering", s.InCommands.Number, "1", s.InCommands.Origin))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	if s.Ops.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands", s.Ops.Number, "1/s", s.Ops.Origin))
+	}
 	for _, x := range s.Commands[:min(len(s.Commands), 3)] {
 		if x.Time.Number >= often.Value {
 			v.Evidence = append(v.Evidence, c.Figure("redis.command_share", "time in "+x.Name, x.Time.Number, "1", x.Time.Origin), c.Figure("redis.command_per_s", x.Name, x.Calls.Number, "1/s", x.Calls.Origin))

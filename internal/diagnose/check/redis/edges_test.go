@@ -2,6 +2,8 @@ package redis_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -115,15 +117,38 @@ func TestToldEdges(t *testing.T) {
 		rates := grow{"total_connections_received": opened}
 		return []string{info(0, rates, fmt.Sprintf("connected_clients:%d", a), fmt.Sprintf("maxclients:%d", limit)), info(30, rates, fmt.Sprintf("connected_clients:%d", b), fmt.Sprintf("maxclients:%d", limit))}
 	}
+	without := func(texts []string, fields ...string) (out []string) { // as older versions have none, or where a section alone was asked for
+		for _, text := range texts {
+			lines := strings.Split(text, "\n")
+			out = append(out, strings.Join(slices.DeleteFunc(lines, func(l string) bool {
+				name, _, _ := strings.Cut(l, ":")
+				return slices.Contains(fields, name)
+			}), "\n"))
+		}
+		return out
+	}
+	refuse := grow{"rejected_connections": 2. / 30}
 	for _, x := range []struct {
 		cause check.Check
 		texts []string
 		checktest.Row
 	}{
+		{redis.MemoryLimit, without(two(nil, "maxmemory:60000000"), "evicted_keys"), checktest.Row{About: "evictions were not told", Rule: check.NotRecorded}},
+		{redis.MemoryLimit, without(two(grow{"errorstat_OOM": 10.5}, "maxmemory:0"), "maxmemory"), checktest.Row{About: "the limit was not told", Rule: check.Matters, Says: "it has reached its memory limit and may evict nothing"}},
+		{redis.MemoryLimit, without(two(nil, "maxmemory:60000000"), "used_memory"), checktest.Row{About: "what is in use was not told", Rule: check.Absent, Says: "nothing evicted"}},
+		{redis.Connections, without(two(nil), "total_connections_received"), checktest.Row{About: "connections were not counted", Rule: check.NotRecorded}},
+		{redis.Connections, without(two(refuse), "connected_clients"), checktest.Row{About: "two were refused, of unknown many", Rule: check.StandsAlone, Says: "refuses connections: 2 were refused, because"}},
+		{redis.Connections, without(two(grow{"total_connections_received": 2000}), "total_commands_processed"), checktest.Row{About: "2000 opened for unknown many commands", Rule: check.Matters, Says: "do not reuse connections: 2,000 new ones per second."}},
+		{redis.AOFFsync, without(two(nil), "aof_enabled"), checktest.Row{About: "whether there is an AOF was not told", Rule: check.NotRecorded, Says: "whether it writes an AOF"}},
+		{redis.SlowCommand, without(two(nil), "cmdstat_get", "cmdstat_ping"), checktest.Row{About: "commands were not counted", Rule: check.NotRecorded, Says: "what its commands took"}},
+		{redis.NetworkBound, without(two(nil), "total_net_output_bytes"), checktest.Row{About: "what was sent was not told", Rule: check.NotRecorded}},
+		{redis.Fork, without(two(nil), "total_forks", "latest_fork_usec"), checktest.Row{About: "forks were not told", Rule: check.NotRecorded}},
+		{redis.CPUSaturated, without(two(busy(.82)), "total_commands_processed"), checktest.Row{About: "82 % of a CPU, for unknown many commands", Rule: check.Matters, Says: "it can run no more commands than now"}},
+
 		{redis.NetworkBound, sends(2e6, 70_000, nil), checktest.Row{About: "70 kB wait for each client", Rule: check.Matters, ID: "redis.output_waiting_bytes", Figure: 280_000, Says: "to 10.0.0.7 wait"}},
 		{redis.NetworkBound, sends(2e6, 60_000, nil), checktest.Row{About: "60 kB wait for each", Rule: check.TooLittle, ID: "redis.sent_bytes_per_s", Figure: 2e6}},
 		{redis.NetworkBound, sends(.9e6, 70_000, nil), checktest.Row{About: "hardly anything is sent", Rule: check.TooLittle, ID: "redis.sent_bytes_per_s", Figure: .9e6}},
-		{redis.NetworkBound, two(grow{"total_net_output_bytes": 2e6}), checktest.Row{About: "nobody looked at its clients", Rule: check.TooLittle, Says: "output buffers were not recorded"}},
+		{redis.NetworkBound, two(grow{"total_net_output_bytes": 2e6}), checktest.Row{About: "nobody looked at its clients", Rule: check.NotRecorded, Says: "output buffers were not recorded"}},
 
 		{redis.Connections, two(grow{"rejected_connections": 2. / 30}), checktest.Row{About: "two were refused", Rule: check.StandsAlone, ID: "redis.connections_refused_per_s", Figure: 2. / 30}},
 		{redis.Connections, two(grow{"rejected_connections": 1. / 30}), checktest.Row{About: "one was refused", Rule: check.TooLittle}},

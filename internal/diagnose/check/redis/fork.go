@@ -155,7 +155,10 @@ func judgeFork(c *check.Case) check.Verdict {
 	if v.Summary == "it did not fork" && s.Looks == 0 {
 		return notTold("")
 	}
-	return s.unlessOneLook(v)
+	if len(forks) > 0 {
+		return s.unlessOneLook(v)
+	}
+	return s.unlessUnknown(v, f.Count)
 }
 
 // forkStops returns how long forks kept the main thread.

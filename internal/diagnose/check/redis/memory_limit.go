@@ -58,7 +58,7 @@ func judgeMemory(c *check.Case) check.Verdict {
 	}
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no memory limit, and nothing evicted"}
 	limit := s.MaxMemory.Number
-	if limit > 0 {
+	if limit > 0 && s.UsedMost.Known() {
 		v.Summary = fmt.Sprintf("%s of maxmemory in use, nothing evicted or refused", units.Percent(s.UsedMost.Number/limit))
 	}
 	if s.Used.Known() {
@@ -102,7 +102,19 @@ func judgeMemory(c *check.Case) check.Verdict {
 		s.addMemoryEvidence(c, &v)
 		return v
 	}
-	return s.unlessOneLook(v)
+	by := []metrics.Value{s.Evicted}
+	if refused.Number > 0 {
+		by = append(by, s.Ops)
+	}
+	return s.unlessUnknown(v, by...)
+}
+
+// formatLimit returns " of 100 MiB", "" where maxmemory is not known.
+func (s *server) formatLimit() string {
+	if !(s.MaxMemory.Number > 0) {
+		return ""
+	}
+	return " of " + units.Size(s.MaxMemory.Number)
 }
 
 // refusedCommands returns the commands that were refused for lack of memory, 1/s.
@@ -123,7 +135,7 @@ var elsewhereFor = check.Threshold{Name: "time that a client waits elsewhere for
 func (s *server) supportRefusals(c *check.Case, v *check.Verdict, refused metrics.Value) {
 	v.Rule = check.Matters
 	share := math.Min(1, refused.Number/s.Ops.Number)
-	v.Title = fmt.Sprintf("%s refuses %s writes/s: it has reached its memory limit of %s and may evict nothing.", s.productTitle(), units.Num(refused.Number), units.Size(s.MaxMemory.Number))
+	v.Title = fmt.Sprintf("%s refuses %s writes/s: it has reached its memory limit%s and may evict nothing.", s.productTitle(), units.Num(refused.Number), s.formatLimit())
 	v.Summary = fmt.Sprintf("%s of commands refused for memory", units.Percent(share))
 	v.Weight = math.Max(share, refused.Number*elsewhereFor.Value)
 	v.Evidence = append(v.Evidence, c.Figure("redis.oom_per_s", "commands refused for memory (OOM)", refused.Number, "1/s", refused.Origin), c.Figure("redis.oom_share", "of all commands", share, "1", refused.Origin))
@@ -133,8 +145,8 @@ func (s *server) supportRefusals(c *check.Case, v *check.Verdict, refused metric
 
 func (s *server) supportEvictions(c *check.Case, v *check.Verdict, misses float64) {
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit of %s, and %s of lookups miss.", s.productTitle(), units.Num(s.Evicted.Number),
-		units.Size(s.MaxMemory.Number), units.Percent(misses))
+	v.Title = fmt.Sprintf("%s evicts keys that are still in use: %s keys/s at its limit%s, and %s of lookups miss.", s.productTitle(), units.Num(s.Evicted.Number),
+		s.formatLimit(), units.Percent(misses))
 	v.Summary = fmt.Sprintf("%s keys/s evicted, %s of lookups miss", units.Num(s.Evicted.Number), units.Percent(misses))
 	part := math.Min(s.Evicted.Number, s.Misses.Number) // upper bound on the lookups of evicted keys
 	v.Weight = math.Max(misses, part*elsewhereFor.Value)

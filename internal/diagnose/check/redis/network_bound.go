@@ -60,13 +60,13 @@ func judgeNetwork(c *check.Case) check.Verdict {
 	waiting, part := s.unsentBytes()
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s/s sent", units.Size(zeroIfNaN(s.NetOut.Number)))}
 	v.Weigh(part, mostLooks)
-	v.Weigh(zeroIfNaN(s.NetOut.Number), anyTraffic)
+	v.Weigh(s.NetOut.Number, anyTraffic)
 	if s.NetOut.Known() {
 		v.Evidence = append(v.Evidence, c.Figure("redis.sent_bytes_per_s", "sent", s.NetOut.Number, "bytes/s", s.NetOut.Origin))
 	}
 	if math.IsNaN(part) {
 		v.Summary += "; output buffers were not recorded"
-		if s.OutputLimit.Number > 0 || s.ClientMemory.Number >= 16*big.Value {
+		if s.OutputLimit.Number > 0 || s.NetOut.Number >= anyTraffic.Value {
 			v.Rule, v.Needs = check.NotRecorded, []check.Need{{What: "the output buffer of each client", Command: "redis-cli CLIENT LIST > clients.txt"}}
 			return v
 		}
@@ -81,7 +81,7 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		if waiting >= waitsToBeSent.Value && part >= mostLooks.Value && s.NetOut.Number >= anyTraffic.Value && !(s.Main.Number >= hasTime.Value) {
 			v.Rule = check.Explained // a slow command has just written them
 		}
-		return s.unlessOneLook(v)
+		return s.unlessUnknown(v, s.NetOut)
 	}
 	v.Rule = check.Matters
 	who := ""

@@ -11,6 +11,7 @@ package redis
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -87,6 +88,15 @@ func notTold(string) check.Verdict {
 // show nothing unusual.
 func (s *server) sinceStart() check.Verdict {
 	return check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("one INFO sample only gives the average of the %s since its start", units.Time(s.Seconds*1e9)), Needs: []check.Need{again, asked}}
+}
+
+// unlessUnknown is [server.unlessOneLook] for a verdict that these figures clear: what is not known clears nothing.
+func (s *server) unlessUnknown(v check.Verdict, by ...metrics.Value) check.Verdict {
+	if v.RuledOut() && slices.ContainsFunc(by, func(x metrics.Value) bool { return !x.Known() }) {
+		v.Rule, v.Summary, v.Needs = check.NotRecorded, "the figures of INFO that would show it were not recorded", []check.Need{asked}
+		return v
+	}
+	return s.unlessOneLook(v)
 }
 
 // unlessOneLook makes a verdict that rules out inconclusive if it rests on a single INFO sample,

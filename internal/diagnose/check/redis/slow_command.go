@@ -158,6 +158,9 @@ func judgeSlow(c *check.Case) check.Verdict {
 		v.Summary = fmt.Sprintf("%s of the time in long commands, up to %s (%s)", units.Percent(shareOf(much)), units.Time(longestOf(much)), much[0].What)
 	}
 	if !isNoticed(much) {
+		if len(much) == 0 && !s.Slow.Watched && len(s.Commands) == 0 {
+			return check.Verdict{Rule: check.NotRecorded, Summary: "what its commands took was not recorded", Needs: []check.Need{asked}}
+		}
 		if len(much) == 0 {
 			v.Rule = check.Absent
 		}

@@ -191,6 +191,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		return v
 	default: // the service's own figures begin after the wait, and clients that all wait alike are not slow for one another
 		v.Weight = waits
+		v.Weigh(waits, leastQueued)
 		v.Title = fmt.Sprintf("Connections %s: %s %s %s, before the service sees their requests.", held, units.Num(max(mean.Number, unread.OrZero())), when, where)
 	}
 	v.Rule, v.Needs = check.Matters, nil

@@ -107,6 +107,8 @@ func TestToldByLookEdges(t *testing.T) {
 		{PoolExhausted, full.With(figures{"pool/max:db": 1, "pool/active:db": 1, "pool/pending:db": .9}), nil, "", 0, row{About: "not one waits", Rule: check.CostUnknown}},
 		{PoolExhausted, full.With(figures{"pool/active:db": 9}), nil, "", 0, row{About: "one is free", Rule: check.CostUnknown, ID: "pool.full_share", Figure: 0}},
 		{PoolExhausted, full.With(figures{"pool/pending:db": unknown}), nil, "", 0, row{About: "whether any waits is not known", Rule: check.CostUnknown, Says: "whether requests waited was not recorded"}},
+		{PoolExhausted, full.With(figures{"pool/active:db": 9, "pool/pending:db": unknown}), nil, "", 1, row{About: "nearly full at one look, and whether any waits is not known", Rule: check.OneLook, Says: "at most 9 of 10 connections in use"}},
+		{PoolExhausted, full.With(figures{"pool/active:db": 4, "pool/pending:db": unknown}), nil, "", 1, row{About: "half empty at one look", Rule: check.Absent}},
 		{PoolExhausted, full.With(figures{"pool/active:db": 7, "pool/pending:db": 0}), nil, "", 0, row{About: "some are free, and none waits", Rule: check.Absent, ID: "pool.most_in_use", Figure: 7, Says: "at most 7 of 10 connections in use, none waited"}},
 		{PoolExhausted, figures{"pool/active:db": 7}, nil, "", 0, row{About: "how many there are is not known", Rule: check.NotRecorded, ID: "pool.most_in_use", Figure: 7, Says: "the size of the pool"}},
 		{PoolExhausted, figures{"pool/pending:db": 10.1}, nil, "", 1, row{About: "ten wait for a pool of any size", Rule: check.Matters, ID: "pool.waiting", Figure: 10.1, Says: "more readings of the pool"}},

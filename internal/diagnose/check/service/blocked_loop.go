@@ -40,7 +40,7 @@ What helps: take the long work off the loop, to a pool of threads or another pro
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v unless one function keeps it busy in %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, mostHeld, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, mostHeld, tenSeconds, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, mostHeld, tenSeconds, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -77,7 +77,9 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	}
 	l := c.Ledger
 	if len(l.Rows) < ledger.MinRequests {
-		return check.Verdict{Rule: check.TooFew, Summary: "too few requests finished during the recording", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID --for 5m"}}}
+		v := check.Verdict{Rule: check.TooFew, Summary: "too few requests finished during the recording", Needs: []check.Need{{What: "a longer recording", Command: "unstall record PID --for 5m"}}}
+		v.Counted(float64(len(l.Rows)), check.MinRequests)
+		return v
 	}
 	w := loopWaitsOf(c)
 	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.slowShare(w.sum))}

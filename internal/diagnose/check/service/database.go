@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
@@ -178,7 +179,7 @@ func judgeDatabase(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	if told {
 		v.Evidence = append(v.Evidence, c.Figure("database.slow_statements", "statements in its log of slow ones", n.Number, "count", n.Origin),
-			c.Figure("database.slowest_ms", "slowest statement: "+most.Value, most.Number/1e6, "ms", most.Origin))
+			c.Figure("database.slowest_ms", strings.TrimSuffix("slowest statement: "+most.Value, ": "), most.Number/1e6, "ms", most.Origin))
 	}
 	if locked.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("database.lock_wait_ms", "longest wait for a lock", locked.Number/1e6, "ms", locked.Origin))

@@ -115,6 +115,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Rule = check.NotSlow
 		if part := partOfAll(c, wait); len(l.Rows) < ledger.MinRequests && part >= check.Material.Value {
 			v.Rule = check.TooFew
+			v.Counted(float64(len(l.Rows)), check.MinRequests)
 			v.Summary = fmt.Sprintf("%s of the time of %s is waiting for dependencies, but these are too few to tell whether that is usual", units.Percent(part), units.Plural(len(l.Rows), "request"))
 			v.Needs = []check.Need{{What: "more requests: spans or an access log of some minutes"}}
 		}

@@ -105,6 +105,9 @@ func judgeGauges(c *check.Case, all []gauged) check.Verdict {
 			v.Rule = check.NotSlow
 		case math.IsNaN(g.Waiting) && math.IsNaN(g.Size):
 			v.Rule, v.Needs = check.NotRecorded, []check.Need{sizeOfPool}
+		case math.IsNaN(g.Waiting) && g.Readings < fewReadings.Int() && !(g.Most < mostlyFree.Value*g.Size):
+			v.Rule, v.Needs = check.OneLook, []check.Need{readPool}
+			v.Counted(float64(g.Readings), fewReadings)
 		default:
 			v.Rule = check.Absent
 		}
