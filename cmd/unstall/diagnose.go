@@ -183,6 +183,9 @@ func (c *diagnoseCommand) Run(s *session) error {
 	fillCommands(d, s.found)
 	fillRemoteCommands(d, away)
 	linkDashboard(d, dashboard)
+	if len(files) == 1 && files[0] != "-" {
+		d.File = quoteArg(files[0])
+	}
 	if verify == "" && path == "" && d.Outcome == diagnose.Found {
 		if verify = verifyCommand(files); verify != "" && (c.Output == "" || c.Output == "-") && isTerminal(s.out) {
 			defer s.printNote("to compare after a change:\n  %s", verify)

@@ -109,8 +109,16 @@ func usageError(err error) error {
 			text = "unknown flag --" + name + ": it is a flag of " + strings.Join(of, ", ")
 		}
 	}
+	text = strings.Replace(text, "missing flags: ", "give ", 1)
+	if m := missingArgument.FindStringSubmatch(text); m != nil {
+		of := map[bool]string{false: "give the ", true: "give at least one "}[m[2] != ""]
+		text = of + strings.Replace(m[1], "url", "URL", 1)
+	}
 	return fmt.Errorf("%s; see %s", text, helpOf(err))
 }
+
+// missingArgument matches how the parser names what is not given: expected "<file> ...".
+var missingArgument = regexp.MustCompile(`^expected "<([a-z]+)>( \.\.\.)?"$`)
 
 // commandsWithFlag returns the commands that have a flag, as they are typed; at most three.
 func commandsWithFlag(name string) (typed []string) {

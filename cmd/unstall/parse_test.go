@@ -48,7 +48,9 @@ func TestParse(t *testing.T) {
 		{line: "--rate NaN a", err: `--rate: "NaN" is not a number`},
 		{line: "--color=green a", err: `--color must be one of "auto","always","never" but got "green"`},
 		{line: "load x --ramp 1:2 --steps 2", err: "--ramp and --steps can't be used together", help: " load"},
-		{line: "run x", err: "missing flags: --thp=off|advised|host", help: " run"},
+		{line: "run x", err: "give --thp=off|advised|host", help: " run"},
+		{line: "explain", err: "give at least one file", help: " explain"},
+		{line: "load", err: "give the URL", help: " load"},
 		{line: "--slo 1s load x", err: `flag --slo applies to the default command "diagnose", not "load"`},
 	} {
 		parser := newParser(kong.Resolvers(resolver))

@@ -226,7 +226,7 @@ func TestTryRefuses(t *testing.T) {
 	}{
 		{"thp=never --target " + target, 2, "thp is a setting of the whole host: it would affect every process here for 2m0s; to allow it: --host"},
 		{"thp=never --host --target " + target, 3, "thp: this kernel has no transparent huge pages: " + dir + "/kernel/mm/transparent_hugepage/enabled does not exist"},
-		{"thp=never --host", 2, "missing flags: --target=PID"},
+		{"thp=never --host", 2, "give --target=PID"},
 		{"nothing=1 --target " + target, 2, "nothing=1: unknown setting"},
 		{"jvm.MinHeapFreeRatio=20 --target " + target, 3, "it is not a HotSpot JVM"},
 		{"thp=never --host --format html --target " + target, 2, "--format html: try writes text or json"},

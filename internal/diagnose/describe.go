@@ -146,7 +146,7 @@ func msOrNil(ns int64) *float64 {
 
 func (r *run) newEntry(l *ledger.Ledger, e ledger.Entry) Entry {
 	detail, wait := r.b.Names.Text(e.Detail), r.b.Names.Wait(e.Detail)
-	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: e.Mechanism.TitleAt(platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, wait), Detail: detail,
+	out := Entry{Subject: r.name[l.Subject], Mechanism: e.Mechanism.String(), Title: l.TitleAt(e.Mechanism, platform.ByID(r.b.Subjects[l.Subject].Runtime).Lane, wait), Detail: detail,
 		SlowMs: float64(e.Ns) / 1e6, Method: e.Method}
 	if e.Interval != nil {
 		out.Low, out.High = stats.FiniteOrNil(e.Interval.Low/1e6), stats.FiniteOrNil(e.Interval.High/1e6)

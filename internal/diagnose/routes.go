@@ -78,7 +78,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 			if l.To > l.From {
 				x.Rate = stats.FiniteOrNil(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
 			}
-			x.setMainMechanism(spent[route], lane)
+			x.setMainMechanism(spent[route], func(m ledger.Mechanism) string { return charged.TitleOf(m, lane) })
 			out = append(out, *x)
 		}
 	}
@@ -93,7 +93,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 }
 
 // setMainMechanism sets the mechanism that most of the route's slow time went into, and its share.
-func (x *Route) setMainMechanism(c *ledger.Charges, lane string) {
+func (x *Route) setMainMechanism(c *ledger.Charges, title func(ledger.Mechanism) string) {
 	if c == nil || x.Slow == 0 {
 		return
 	}
@@ -107,5 +107,5 @@ func (x *Route) setMainMechanism(c *ledger.Charges, lane string) {
 		return
 	}
 	m := ledger.Mechanism(most)
-	x.Mechanism, x.Title, x.Share = m.String(), m.TitleOf(lane), stats.FiniteOrNil(float64(c[most])/float64(sum))
+	x.Mechanism, x.Title, x.Share = m.String(), title(m), stats.FiniteOrNil(float64(c[most])/float64(sum))
 }

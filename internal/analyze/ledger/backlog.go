@@ -148,7 +148,7 @@ func (l *Ledger) keptBusy(answers []int64, waits []bool) string {
 	case watched < metrics.Most*waited:
 		return "the CPU time of the process is known for less than half of the time in which requests queued"
 	case used < kept*free:
-		return fmt.Sprintf("requests queued while using only %.0f %% of the CPUs, so they waited for something else", 100*max(0, used)/free)
+		return fmt.Sprintf("while requests queued, the process used only %.0f %% of the CPUs, too little to tell by its answers how fast it serves them", 100*max(0, used)/free)
 	}
 	return ""
 }

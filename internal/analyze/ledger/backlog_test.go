@@ -44,7 +44,7 @@ func TestBacklog(t *testing.T) {
 // say nothing of what they would have done without pauses.
 func TestBacklogNeedsBusyProcessors(t *testing.T) {
 	q := queueing{servers: 2, seed: 1, load: .9, demand: constant(20 * ms), pause: 60 * ms, every: 450 * ms, cpus: 2, slo: 150 * ms}
-	for factor, want := range map[float64]string{0: "was not recorded", .5: "they waited for something else"} {
+	for factor, want := range map[float64]string{0: "was not recorded", .5: "too little to tell by its answers"} {
 		b, _ := q.build()
 		if factor > 0 {
 			q.used(b, factor)

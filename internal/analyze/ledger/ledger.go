@@ -118,6 +118,7 @@ type Ledger struct {
 	clock     *onCPU                    // nil: no samples of running threads were recorded with the requests
 	denied    *denials                  // nil: the goroutines of requests were not looked at from outside
 	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
+	quota     bool                      // a CPU quota kept slow requests from running, not the host
 	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld

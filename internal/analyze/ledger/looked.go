@@ -31,7 +31,7 @@ func (l *Ledger) buildDenials() *denials {
 	if !waits.Known() || !used.Known() {
 		return d
 	}
-	host, unread := metrics.HostOf(l.b, l.Subject, w), l.unreadTimes()
+	host, unread, stopped := metrics.HostOf(l.b, l.Subject, w), l.unreadTimes(), metrics.ThrottledQueues(l.b, l.Subject, w)
 	for i := range len(waits.T) - 1 {
 		c := denial{from: waits.T[i], to: waits.T[i+1], own: 1}
 		at := metrics.Window{From: c.from, Until: c.to}
@@ -45,6 +45,9 @@ func (l *Ledger) buildDenials() *denials {
 		}
 		if others := host.OthersOver(at); others.Known() && ran.Number+others.Number > 0 {
 			c.own = ran.Number / (ran.Number + others.Number)
+		}
+		if quota := stopped.Over(at); quota.Known() && quota.Number > 0 { // it stops all threads, whoever had the CPUs before
+			c.own = 0
 		}
 		d.cells = append(d.cells, c)
 	}

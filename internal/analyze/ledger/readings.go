@@ -77,6 +77,7 @@ func init() { // in init because some readings walk through requests, which need
 			l.occupancy.sumLooksByKind(l)
 		}},
 		{"the charges", nil, func(l *Ledger, _ *input) { l.chargeSlow() }},
+		{"whether a CPU quota stopped it", nil, func(l *Ledger, _ *input) { l.quota = l.Charges[HostCPU] > 0 && l.isStoppedByQuota(l.Slow...) }},
 		{"which of all requests are slow", nil, func(l *Ledger, in *input) { l.All = l.findSlowOfAll(in.sources[in.widest], in.opt) }},
 	}
 }

@@ -141,7 +141,7 @@ func (l *Ledger) workEach() (ns float64, why string) {
 	left := host.Left(all, metrics.Window{From: from, Until: to})
 	free := left * (1 - stopped)
 	if busy := max(0, used-collected) / free; busy < queuesFrom {
-		return 0, fmt.Sprintf("requests use only %.0f %% of the CPUs, so they do not queue for CPU", 100*busy)
+		return 0, fmt.Sprintf("requests use only %.0f %% of the CPUs, too little to replay a queue for them", 100*busy)
 	}
 	if done == 0 || used <= collected {
 		return 0, "no request finished"

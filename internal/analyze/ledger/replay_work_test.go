@@ -78,7 +78,7 @@ func TestOverloadIsNoQueueBehindPauses(t *testing.T) {
 func TestReplayNeedsTheProcessorsToBeShort(t *testing.T) {
 	// Always near a pause: there is no request to draw demands from.
 	q := queueing{servers: 2, seed: 1, load: .45, demand: uniform(13*ms, 39*ms), pause: 60 * ms, every: 130 * ms, cpus: 2, slo: 150 * ms}
-	for factor, why := range map[float64]string{0: "CPU time of the process was not recorded", .3: "they do not queue for CPU", .6: "no CPU demand near"} {
+	for factor, why := range map[float64]string{0: "CPU time of the process was not recorded", .3: "too little to replay a queue", .6: "no CPU demand near"} {
 		b, _ := q.build()
 		if factor > 0 {
 			q.used(b, factor)

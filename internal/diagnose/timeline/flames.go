@@ -441,7 +441,7 @@ func (l *layout) slowTime() {
 	for k, v := range sums {
 		t.addTotal(v)
 		kind := Mechanism + k.m.String()
-		at, depth := t.addChild(0, k.m.TitleOf(l.laneNoun()), kind, v), 1
+		at, depth := t.addChild(0, l.ledger.TitleOf(k.m, l.laneNoun()), kind, v), 1
 		if k.what != 0 {
 			at, depth = t.addChild(at, l.b.Names.Text(k.what), kind, v), 2
 		}

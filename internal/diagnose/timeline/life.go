@@ -76,7 +76,7 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 	for m, v := range charges {
 		if v > 0 {
 			mechanism := ledger.Mechanism(m)
-			life.Charges = append(life.Charges, Charge{mechanism.String(), mechanism.TitleOf(lay.laneNoun()), v})
+			life.Charges = append(life.Charges, Charge{mechanism.String(), l.TitleFor(row, mechanism, lay.laneNoun()), v})
 		}
 	}
 	sorting.Short(life.Charges, func(a, b Charge) int { return cmp.Compare(b.Dur, a.Dur) })

@@ -26,7 +26,7 @@ func Of(b *evidence.Bundle, ledgers []*ledger.Ledger, subject evidence.SubjectID
 		}
 	}
 	l.titles = b.Titles()
-	t.Subject = l.titles[subject]
+	t.Subject, t.ledger = l.titles[subject], l.ledger
 	t.Lanes = l.laneNoun()
 	l.frames.stacks = platform.ByID(b.Subjects[subject].Runtime).Stacks
 	l.findSources()

@@ -302,7 +302,7 @@ func (l *layout) addMechanismChart(route string, cells *spent, g grid) {
 	c := Chart{ID: "slow", Title: "slow requests, by what they did or waited for", Unit: "ms/s", Stacked: true, Route: route}
 	for _, e := range l.mechanismOrder() {
 		if v := cells[e]; v != nil && slices.Max(v)*1e3/float64(g.width) >= leastDrawn {
-			c.addCurve(g.curveOf(e.String(), e.TitleOf(l.laneNoun()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
+			c.addCurve(g.curveOf(e.String(), l.ledger.TitleOf(e, l.laneNoun()), l.b.Artifacts[l.ledger.Source].Name, v, 1e3/float64(g.width), l.ledger.To))
 		}
 	}
 	l.addChart(c)

@@ -7,6 +7,8 @@
 // known.
 package timeline
 
+import "github.com/unstall/unstall/internal/analyze/ledger"
+
 // Timeline is what happened to one service.
 type Timeline struct {
 	Subject  string
@@ -26,6 +28,8 @@ type Timeline struct {
 	Flames     []Flame
 	Collected  *Collected // nil: no garbage collector was watched
 	Omitted    []string   // recorded evidence that is not shown, in words
+
+	ledger *ledger.Ledger // nil: no requests
 }
 
 // Points are requests over time. Where there are more than [MaxPoints], a point stands for all requests of a cell of time and latency, and shows

@@ -2,12 +2,14 @@ package timeline
 
 import "github.com/unstall/unstall/internal/analyze/ledger"
 
-// Titles returns the titles of the ledger's mechanisms by their ids, for a timeline whose requests
-// run on goroutines or threads (lanes).
-func Titles(lanes string) map[string]string {
+// Titles returns the titles of the ledger's mechanisms by their ids.
+func (t *Timeline) Titles() map[string]string {
 	titles := make(map[string]string, ledger.NumMechanisms)
 	for m := range ledger.NumMechanisms {
-		titles[m.String()] = m.TitleOf(lanes)
+		titles[m.String()] = m.TitleOf(t.Lanes)
+		if t.ledger != nil {
+			titles[m.String()] = t.ledger.TitleOf(m, t.Lanes)
+		}
 	}
 	return titles
 }

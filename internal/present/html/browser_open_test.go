@@ -375,3 +375,37 @@ func TestLittle(t *testing.T) {
 		})
 	}
 }
+
+// TestNoSeparatorAlone checks that no dot between items stands alone on a line, at any width of a telephone: the last word of an item is in its
+// last line.
+func TestNoSeparatorAlone(t *testing.T) {
+	b := startBrowser(t)
+	p := b.open(t, save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")}), narrow)
+	seen := 0
+	for width := int64(320); width <= 440; width += 8 {
+		p.look(look{width: width, height: 800})
+		found := eval[struct {
+			Seen  int
+			Alone []string
+		}](p, `(() => {
+			const range = document.createRange(), alone = [];
+			const items = [...document.querySelectorAll(".items > *:not(:last-child)")].filter(e => e.checkVisibility() && e.lastChild?.nodeType === Node.TEXT_NODE);
+			for (const e of items) {
+				const text = e.lastChild.data.trimEnd();
+				range.setStart(e.lastChild, text.length - 1);
+				range.setEnd(e.lastChild, text.length);
+				const last = range.getBoundingClientRect();
+				if (e.getBoundingClientRect().bottom - last.bottom > last.height / 2) alone.push(text);
+			}
+			return {Seen: items.length, Alone: alone};
+		})()`)
+		seen += found.Seen
+		for _, text := range found.Alone {
+			t.Errorf("at %d pixels a dot stands alone after %q", width, text)
+		}
+	}
+	if seen == 0 {
+		t.Error("no items")
+	}
+	p.quiet()
+}

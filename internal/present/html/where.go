@@ -20,6 +20,7 @@ type whereView struct {
 	Aria  string
 	Rows  []whereRow
 	Note  string // why the rows differ from the first cause's share, "" if they agree
+	How   string // what the words of the last column mean
 }
 
 type whereRow struct {
@@ -54,7 +55,7 @@ func newWhereView(d *diagnose.Diagnosis, n, h int) *whereView {
 	if len(rows) == 0 {
 		return nil
 	}
-	v := &whereView{N: n, H: h, Title: "Where " + units.Ms(total) + " of slow requests went", Of: "all slow requests", Note: sentence.Reconciled(d)}
+	v := &whereView{N: n, H: h, Title: "Where " + sentence.Where(d, total), Of: "all slow requests", Note: sentence.Reconciled(d), How: sentence.Methods(rows)}
 	if r := d.Requests; r != nil && r.Slow > 0 && !sentence.Several(d) {
 		v.Of = "the " + units.Plural(r.Slow, "slow request")
 		if r.LedgerSource != "" {

@@ -130,7 +130,7 @@ func (p *page) writeLedger(d *diagnose.Diagnosis) {
 	if len(rows) == 0 {
 		return
 	}
-	p.writeSection("Where " + units.Ms(total) + " of slow requests went")
+	p.writeSection("Where " + sentence.Where(d, total))
 	p.writeLinef("| mechanism | time | share | method |\n|---|---:|---:|---|")
 	for _, r := range rows {
 		if r.Ms == 0 {

@@ -208,7 +208,7 @@ func SlowPart(r *diagnose.Requests) string {
 }
 
 // Share returns the part of the slow time that a cause accounts for, and its interval: "78 %" and
-// "68–85 %, 95 % interval"; "" for what is not known.
+// "68–85 %, 95 % interval"; "68–85 %" and "95 % interval" where the part is an end of the interval; "" for what is not known.
 func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) {
 	value, low, high, ok := shareOf(d, v)
 	if !ok {
@@ -216,9 +216,15 @@ func Share(d *diagnose.Diagnosis, v *diagnose.Verdict) (share, interval string) 
 	}
 	share = units.Percent(value)
 	a, b := units.Percent(low), units.Percent(high)
+	bound := v.Saves.Basis != nil && *v.Saves.Basis == "bound"
 	switch {
 	case a == b:
-	case v.Saves.Basis != nil && *v.Saves.Basis == "bound":
+	case share == a || share == b: // beside an interval that it is an end of, the value says nothing
+		share = strings.TrimSuffix(a, " %") + "–" + b
+		if !bound {
+			interval = "95 % interval"
+		}
+	case bound:
 		interval = "between " + strings.TrimSuffix(a, " %") + " and " + b
 	default:
 		interval = strings.TrimSuffix(a, " %") + "–" + b + ", 95 % interval"
@@ -287,6 +293,14 @@ func formatSaved(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	}
 	if slices.Contains([]string{"min", "h", "days"}, unit) && v.Saves.Value >= least && strings.HasSuffix(total, " "+unit) { // "510 s of 29.9 min" is not read at once
 		saved = units.Num(v.Saves.Value*factor) + " " + unit
+	}
+	if value, low, high, _ := shareOf(d, v); units.Percent(low) != units.Percent(high) {
+		switch units.Percent(value) { // as its share is written
+		case units.Percent(low):
+			saved = "at least " + saved
+		case units.Percent(high):
+			saved = "at most " + saved
+		}
 	}
 	return saved + " of " + total
 }

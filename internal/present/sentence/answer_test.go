@@ -153,3 +153,41 @@ func TestRouteThatAlwaysTakesLong(t *testing.T) {
 		}
 	}
 }
+
+// A share that is an end of its own interval is told as the interval, and its time as a bound.
+func TestShareAtTheEndOfItsInterval(t *testing.T) {
+	for _, c := range []struct {
+		value, low, high        float64
+		basis                   string
+		share, interval, amount string
+	}{
+		{790, 110, 790, "bound", "11–79 %", "", "at most 790 ms of 1 s slow time"},
+		{821, 820, 840, "bound", "82–84 %", "", "at least 821 ms of 1 s slow time"},
+		{700, 110, 790, "bound", "70 %", "between 11 and 79 %", "700 ms of 1 s slow time"},
+		{710, 290, 1000, "sampling", "71 %", "29–100 %, 95 % interval", "710 ms of 1 s slow time"},
+		{1000, 290, 1000, "sampling", "29–100 %", "95 % interval", "at most 1 s of 1 s slow time"},
+		{960, 959, 961, "bound", "96 %", "", "960 ms of 1 s slow time"},
+	} {
+		d := &diagnose.Diagnosis{Requests: &diagnose.Requests{SlowTotalMs: 1000}}
+		v := &diagnose.Verdict{Title: "GC runs often.", Saves: &diagnose.Saves{Value: c.value, Low: &c.low, High: &c.high, Basis: &c.basis}}
+		share, interval := Share(d, v)
+		if share != c.share || interval != c.interval || Amount(d, v) != c.amount {
+			t.Errorf("%v of %v to %v: %q, %q, %q; want %q, %q, %q", c.value, c.low, c.high, share, interval, Amount(d, v), c.share, c.interval, c.amount)
+		}
+	}
+}
+
+// Requests that are slow by their own rule are not called hardly any in the same breath.
+func TestLongTailWithSlowRequests(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for slow, want := range map[int]string{
+		20:  "p50 2.8 ms, p99 154 ms of 1,480 requests, hardly any much slower than others of its route, and no cause stands out.",
+		155: "p50 2.8 ms, p99 154 ms of 1,480 requests; 155 of them (10 %) took at least 3 times as long as the quickest of their route, 6.2 ms on average, and no cause stands out.",
+	} {
+		d := &diagnose.Diagnosis{Outcome: diagnose.NothingFound, Requests: &diagnose.Requests{Count: 1480, LedgerCount: 1480, Slow: slow, SlowTotalMs: 6.2 * float64(slow),
+			SlowRule: "3x_route_floor", P50Ms: num(2.8), P99Ms: num(154)}}
+		if got := Nothing(d, nil, nil); !strings.HasPrefix(got, want) {
+			t.Errorf("%d slow: %q, want %q", slow, got, want)
+		}
+	}
+}

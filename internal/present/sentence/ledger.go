@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/units"
@@ -118,6 +119,44 @@ func Ledger(d *diagnose.Diagnosis) (rows []Row, total float64) {
 	return append(rows, last...), total
 }
 
+// Where says whose time the ledger divides: "41.6 min of slow requests went (286, 8.73 s each on average)"; with how long each took where there are so many that the sum is
+// no length of time that anybody waited.
+func Where(d *diagnose.Diagnosis, total float64) string {
+	text := units.Ms(total) + " of slow requests went"
+	if r := d.Requests; r != nil && r.Slow > 1 && total >= summed {
+		text += " (" + units.Count(r.Slow) + ", " + units.Ms(total/float64(r.Slow)) + " each on average)"
+	}
+	return text
+}
+
+// summed is the time (ms) of all slow requests from which it is said how long one took.
+const summed = 60e3
+
+// methods say how the time of a row was measured, by the first word of its last column.
+var methods = []struct{ id, says string }{
+	{ledger.MethodTrace, "from a trace of each request"},
+	{ledger.MethodSampled, "from looks at the threads, many times a second"},
+	{ledger.MethodSample, "as in traced requests like these"},
+	{ledger.MethodSpan, "as the source of the requests gives it"},
+	{ledger.MethodShare, "known for all requests together, not for each"},
+	{ledger.MethodOverlap, "what happened in the process at that time, laid over the requests"},
+	{ledger.MethodReplay, "from the recorded arrivals, run again without the pauses"},
+}
+
+// Methods explains the words of the rows' last column; "" where there are none.
+func Methods(rows []Row) string {
+	var said []string
+	for _, m := range methods {
+		if slices.ContainsFunc(rows, func(r Row) bool { of, _, _ := strings.Cut(r.Note, ","); return of == m.id }) {
+			said = append(said, m.id+" ("+m.says+")")
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "How it was measured: " + strings.Join(said, ", ") + "."
+}
+
 // apart is the share of the slow time by which a cause and a row of the ledger must differ to count as different.
 const apart = .1
 
@@ -135,19 +174,31 @@ func Reconciled(d *diagnose.Diagnosis) string {
 			return ""
 		}
 		rows, total := Ledger(d)
-		sum := 0.
+		sums := make(map[string]float64)
 		for _, r := range rows {
 			of := r.Ms / total
-			if of >= low-apart && of <= high+apart {
-				return ""
-			}
-			if sum += of; sum >= low-apart && sum <= high+apart && r.Mechanism != "own" {
-				return ""
+			sums[family(r.Mechanism)] += of
+			for _, of := range []float64{of, sums[family(r.Mechanism)]} {
+				if of >= low-apart && of <= high+apart {
+					return ""
+				}
 			}
 		}
-		return "Without " + v.Cause + ", " + units.Percent(share) + " of this time would be gone, whichever row it is in: waits for what that cause delays are rows of their own."
+		part, _ := Share(d, v)
+		return "The " + part + " that " + v.Cause + " accounts for are parts of these rows: of waits for it, and of waits for what it delays."
 	}
 	return ""
+}
+
+// family returns what the rows of one kind of cause have in common.
+func family(mechanism string) string {
+	switch mechanism {
+	case "stop_the_world", "mark_assist", "allocation_stall", "collector_cpu":
+		return "collector"
+	case "requests_cpu", "background_cpu", "host_cpu", "wakeup":
+		return "processors"
+	}
+	return mechanism
 }
 
 // foldRows returns one row for several.

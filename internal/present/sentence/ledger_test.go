@@ -1,6 +1,11 @@
 package sentence
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/unstall/unstall/internal/diagnose"
+)
 
 // Rows that are small each and large together stay one row of their mechanism; what is folded is less than that.
 func TestShorterKeepsMechanismsTogether(t *testing.T) {
@@ -23,5 +28,37 @@ func TestShorterKeepsMechanismsTogether(t *testing.T) {
 	}
 	if whole := Shorter(rows, 100, 20); len(whole) != len(rows) {
 		t.Errorf("%d rows of %d where there is room for all", len(whole), len(rows))
+	}
+}
+
+// A sum that nobody waited for says how long one request took.
+func TestWhere(t *testing.T) {
+	for _, c := range []struct {
+		slow  int
+		total float64 // ms
+		want  string
+	}{{286, 2.5e6, "41.7 min of slow requests went (286, 8.74 s each on average)"}, {100, 59e3, "59 s of slow requests went"}, {1, 70e3, "70 s of slow requests went"}} {
+		if got := Where(&diagnose.Diagnosis{Requests: &diagnose.Requests{Slow: c.slow}}, c.total); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// Rows that do not show the share of the cause are said to hold parts of it, also where rows of other things happen to sum to it.
+func TestReconciled(t *testing.T) {
+	for name, c := range map[string]struct {
+		entries []diagnose.Entry
+		parts   bool
+	}{
+		"a row has it":                     {[]diagnose.Entry{{Mechanism: "lock", SlowMs: 95}, {Mechanism: "own", SlowMs: 5}}, false},
+		"rows of one mechanism have it":    {[]diagnose.Entry{{Mechanism: "lock", Detail: "a", SlowMs: 50}, {Mechanism: "lock", Detail: "b", SlowMs: 45}, {Mechanism: "own", SlowMs: 5}}, false},
+		"rows of GC have it":               {[]diagnose.Entry{{Mechanism: "stop_the_world", SlowMs: 50}, {Mechanism: "mark_assist", SlowMs: 45}, {Mechanism: "own", SlowMs: 5}}, false},
+		"no row has it":                    {[]diagnose.Entry{{Mechanism: "queue", SlowMs: 80}, {Mechanism: "own", SlowMs: 20}}, true},
+		"rows of two mechanisms sum to it": {[]diagnose.Entry{{Mechanism: "queue", SlowMs: 80}, {Mechanism: "stop_the_world", SlowMs: 16}, {Mechanism: "own", SlowMs: 4}}, true},
+	} {
+		d := &diagnose.Diagnosis{Ledger: c.entries, Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100}, Verdicts: []diagnose.Verdict{{Cause: "x.y", Verdict: "supported", Saves: &diagnose.Saves{Value: 96}}}}
+		if got := Reconciled(d); (got != "") != c.parts || c.parts && !strings.HasPrefix(got, "The 96 % that x.y accounts for are parts of these rows") {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }

@@ -123,7 +123,11 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			case d.Outcome == diagnose.NothingFound && r.SlowRule == "3x_route_floor" && len(Quantiles(r)) > 0:
 				// By that rule some requests are always slow, which is no headline for a healthy service.
 				some = "Healthy: " + strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", and no cause stands out"
-				if longTail(r) { // each is as usual for its route; whether that is well is not known
+				switch part := float64(r.Slow) / float64(max(1, r.Count)); {
+				case longTail(r) && part >= hardlyAny && !isLedgerElsewhere(r):
+					some = strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + "; " + units.Count(r.Slow) + " of them (" + units.Percent(part) +
+						") took at least 3 times as long as the quickest of their route, " + units.Ms(r.SlowTotalMs/float64(r.Slow)) + " on average, and no cause stands out"
+				case longTail(r): // each is as usual for its route; whether that is well is not known
 					some = strings.Join(Quantiles(r), ", ") + " of " + units.Plural(r.Count, "request") + ", hardly any much slower than others of its route, and no cause stands out"
 				}
 			case d.Outcome == diagnose.NothingFound:
@@ -207,6 +211,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	return strings.Join(s, " ")
 }
+
+// hardlyAny is the share of slow requests below which hardly any is much slower than others of its route.
+const hardlyAny = .05
 
 // healthyBy says what a process without requests is healthy by: what was ruled out of its own runtime, with figures.
 func healthyBy(ruledOut []diagnose.Verdict) []string {
@@ -471,7 +478,9 @@ func Slow(r *diagnose.Requests) []string {
 		if r.SlowLong > 0 {
 			items = append(items, units.Count(r.SlowLong)+" on routes that always compute 20 × as long as other requests")
 		}
-		items = append(items, formatTraced(r))
+		if traced := formatTraced(r); traced != "" {
+			items = append(items, traced)
+		}
 	}
 	if r.Apart > 0 {
 		items = append(items, units.Count(r.Apart)+" more outside the recording are not counted")
@@ -482,11 +491,11 @@ func Slow(r *diagnose.Requests) []string {
 	return items
 }
 
-// formatTraced says of how many slow requests the waits are known.
+// formatTraced says of how many slow requests the waits are known; "" of none: most runtimes have no traces.
 func formatTraced(r *diagnose.Requests) string {
 	switch r.Traced {
 	case 0:
-		return "none of them traced"
+		return ""
 	case r.Slow:
 		return "all of them traced"
 	}

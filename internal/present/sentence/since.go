@@ -1,6 +1,7 @@
 package sentence
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/units"
@@ -56,7 +57,7 @@ func requestOnset(d *diagnose.Diagnosis) *diagnose.Onset {
 // More says where one slow request is shown, and where a program finds everything.
 func More(d *diagnose.Diagnosis) []string {
 	if r := d.Requests; r != nil && r.Slow > 0 {
-		return []string{"one slow request: unstall explain FILE", "a page: -o report.html"}
+		return []string{"one slow request: unstall explain " + cmp.Or(d.File, "FILE"), "a page: -o report.html"}
 	}
 	return []string{"timeline and figures: -o report.html", "as JSON: --format json"}
 }

@@ -95,3 +95,17 @@ func TestRuledOutWhole(t *testing.T) {
 		}
 	}
 }
+
+// A command that does not fit behind its label stands alone on a line, whole.
+func TestLongCommandStandsAlone(t *testing.T) {
+	p := &page{Options: Options{Width: 80}}
+	long := "unstall explain " + strings.Repeat("/folder", 9) + "/shop.unstall"
+	for want, items := range map[string][]string{
+		"one slow request: unstall explain a.unstall · a page: -o report.html": {"one slow request: unstall explain a.unstall", "a page: -o report.html"},
+		"one slow request:\n" + long + "\na page: -o report.html":              {"one slow request: " + long, "a page: -o report.html"},
+	} {
+		if got := strings.Join(p.flowCommands(items, labels), "\n"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

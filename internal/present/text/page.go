@@ -235,6 +235,17 @@ func (p *page) flowItems(items []string, indent int) []string {
 	return lines
 }
 
+// flowCommands is flowItems for commands behind their label ("a page: -o report.html"): one that does not fit a line stands alone on its own.
+func (p *page) flowCommands(items []string, indent int) (lines []string) {
+	for i, item := range items {
+		label, command, _ := strings.Cut(item, ": ")
+		if textWidth(p.cleanText(item)) > p.Width-indent {
+			return append(append(p.flowItems(append(items[:i:i], label+":"), indent), p.cleanText(command)), p.flowCommands(items[i+1:], indent)...)
+		}
+	}
+	return p.flowItems(items, indent)
+}
+
 var unitWords = map[string]bool{"ns": true, "us": true, "µs": true, "ms": true, "s": true, "B": true, "KiB": true, "MiB": true, "GiB": true,
 	"TiB": true, "MB": true, "GB": true, "MB/s": true, "MiB/s": true, "GiB/s": true, "%": true, "/s": true, "CPUs": true, "CPU": true, "min": true, "h": true, "days": true}
 

@@ -81,7 +81,7 @@ func (p *page) writeReport(d *diagnose.Diagnosis) {
 		p.writeLine(p.applyStyle(bold, padRight("GRAFANA", labels)) + p.cleanText(d.Dashboard)) // whole, so that it can be followed
 	}
 	p.writeGap()
-	p.writeBlock("MORE", bold, labels, p.flowItems(sentence.More(d), labels))
+	p.writeBlock("MORE", bold, labels, p.flowCommands(sentence.More(d), labels))
 }
 
 // writeGap writes an empty line, where there is room.

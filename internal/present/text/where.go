@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/present/sentence"
 )
@@ -33,7 +32,7 @@ func (p *page) writeLedger(d *diagnose.Diagnosis) {
 	bars := min(max(p.Width-gaps-titles-values-notes, shortest), longest)
 	titles = max(min(titles, p.Width-gaps-values-bars-notes), 20)
 
-	p.writeLine(p.applyStyle(bold, p.cleanText("WHERE "+units.Ms(total)+" OF SLOW REQUESTS WENT")))
+	p.writeLine(p.applyStyle(bold, p.cleanText("WHERE "+strings.Replace(sentence.Where(d, total), "of slow requests went", "OF SLOW REQUESTS WENT", 1))))
 	for i, r := range rows {
 		lines := p.wrapText(r.Title, p.Width-titles)
 		drawn := p.drawBar(r.Ms/most, bars)

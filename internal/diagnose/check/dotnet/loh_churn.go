@@ -75,7 +75,7 @@ func judgeChurn(c *check.Case) check.Verdict {
 	large := g.selectCollections(func(x *metrics.Collection) bool { return isForLarge(x) && x.Generation == evidence.Gen2 }) // a gen 1 collection may come first
 	gen1 := len(g.selectCollections(func(x *metrics.Collection) bool { return x.Generation == evidence.Gen1 }))
 	const what = "gen 2 collections for large objects"
-	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", what, float64(len(large)), "count", g.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_for_large", fmt.Sprintf("gen 2 collections for large objects in %s", units.Time(1e9*g.Span)), float64(len(large)), "count", g.Origin),
 		c.Figure("gc.gen1_collections", "gen 1 collections", float64(gen1), "count", g.Origin))
 	waits := g.largeWaits(&v)
 	v.Counted(float64(len(large)), leastChurn)

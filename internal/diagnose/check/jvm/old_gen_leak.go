@@ -44,7 +44,7 @@ heap only postpones it. What does not help: collecting more often.`,
 
 	Needs:   "a GC log with many collections of the old generation: hours rather than seconds",
 	Applies: isJVM,
-	Judge:   unlessPartial(judgeLeak),
+	Judge:   unlessPartial(judgeLeakInTime),
 }
 
 // A trend needs so many points, of which the first part, a start, is left out where there
@@ -64,6 +64,22 @@ var (
 	grown = check.Threshold{Name: "growth over the window, of the heap's capacity or of what was live", Value: .1, Unit: "1",
 		Why: "a cache that fills varies by less", Source: "judgement: weighs a cache that comes and goes against a leak that is seen early; at this pace a heap is full within ten recordings"}
 )
+
+// judgeLeakInTime rules no growth out by a log in which it could not be seen.
+func judgeLeakInTime(c *check.Case) check.Verdict {
+	v, g := judgeLeak(c), collectorOf(c)
+	if g == nil || !v.RuledOut() || g.Span >= leastTrend.Value {
+		return v
+	}
+	v.Counted(g.Span, leastTrend)
+	v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer GC log: minutes to hours"}}
+	log := "the log"
+	if g.Span > 0 {
+		log += " of " + units.Time(1e9*g.Span)
+	}
+	v.Summary += ": " + log + " is too short to rule growth out"
+	return v
+}
 
 func judgeLeak(c *check.Case) check.Verdict {
 	g := collectorOf(c)

@@ -158,6 +158,9 @@ func TestPausesWithReasonsEdges(t *testing.T) {
 		{GCStarved, cms, every(3000*ms, ran(120, 54, 0))[:3], 15, row{About: "less is lost", Rule: check.TooLittle, Says: "longer by only 198 ms in total"}},
 		{GCStarved, cms, every(5000*ms, ran(120, 0, 0)), 0, row{About: "CPU times are not in the log", Rule: check.NotRecorded}},
 
+		{OldGenLeak, cms, nil, 6, row{About: "none in 6 s", Rule: check.Absent}},
+		{OldGenLeak, cms, nil, 4, row{About: "none in 4 s", Rule: check.TooFew, Says: "the log of 4 s is too short to rule growth out"}},
+
 		{YoungGCRate, cms, every(1000*ms, parnew(51*ms)), 0, row{About: "5 % of the time", Rule: check.Matters}},
 		{YoungGCRate, cms, every(1000*ms, parnew(31*ms)), 0, row{About: "3.1 % of it", Rule: check.OnTheEdge}},
 		{YoungGCRate, cms, every(1000*ms, parnew(29*ms)), 0, row{About: "2.9 % of it", Rule: check.TooLittle}},

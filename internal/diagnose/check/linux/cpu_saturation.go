@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -153,6 +154,9 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 	case h.Taken() >= full.Value*h.CPUs:
 		v.Summary += d.boundPhrase(waited, "; whether these requests waited for a CPU was not recorded")
 		v.Needs = needTrace(c)
+	case slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == "linux.cpu-throttled" }): // tasks that a quota stops wait for a CPU, too
+		v.Rule = check.Explained
+		v.Summary += ", and a CPU quota throttles the process"
 	default:
 		v.Needs = needTrace(c)
 	}

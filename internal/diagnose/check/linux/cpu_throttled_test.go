@@ -65,6 +65,10 @@ func TestThrottled(t *testing.T) {
 			if v.State != check.Supported {
 				return
 			}
+			k.Found = []check.Found{{ID: CPUThrottled.ID, Step: CPUThrottled.Step, Verdict: v}}
+			if s := judgeSaturation(k); s.State == check.Inconclusive { // what the quota explains is not left open
+				t.Errorf("saturation beside the quota is %s: %s", s.State, s.Summary)
+			}
 			if len(v.Prediction) != 1 || !(*v.Prediction[0].Then <= *v.Prediction[0].Now) || *v.Prediction[0].Low > *v.Prediction[0].Then || *v.Prediction[0].High < *v.Prediction[0].Then {
 				t.Errorf("predicts %+v", v.Prediction)
 			}

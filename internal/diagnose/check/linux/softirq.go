@@ -154,10 +154,10 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 		}
 		return v
 	}
-	held := softirqHeld(c)
+	held, ran := softirqHeld(c), ranAtWork(c)
 	lost := func(row int) int64 {
 		ch := l.Of(row)
-		return int64(part*float64(ch[ledger.Own]+ch[ledger.Kernel]+ch[ledger.RequestsCPU]) + held*float64(ch[ledger.HostCPU]+ch[ledger.BackgroundCPU]))
+		return int64(part*(ran*float64(ch[ledger.Own]+ch[ledger.Kernel])+float64(ch[ledger.RequestsCPU])) + held*float64(ch[ledger.HostCPU]+ch[ledger.BackgroundCPU]))
 	}
 	per, sum := make([]int64, len(l.Slow)), int64(0)
 	for n, row := range l.Slow {
@@ -183,6 +183,18 @@ func softirqOfRequests(c *check.Case, v check.Verdict, part float64) check.Verdi
 	v.Evidence = append(v.Evidence, softirq.stackEvidence(c, k)...)
 	v.Fix = fewerPackets(k)
 	return v
+}
+
+// ranAtWork returns the part of the slow requests' work and system calls that can have been CPU time: a call may wait, for a lock of a file or
+// for a disk, and all requests together run for no longer than the process does.
+func ranAtWork(c *check.Case) float64 {
+	l := c.Ledger
+	used := metrics.ProcessOf(c.Bundle, c.Subject, metrics.Window{From: l.From, Until: l.To}).CPU
+	work := l.Charges[ledger.Own] + l.Charges[ledger.Kernel]
+	if !used.MostlyKnown() || work == 0 {
+		return 1
+	}
+	return min(1, used.Number*float64(l.To-l.From)/float64(work))
 }
 
 // irqKinds are what softirqs do, by the functions that do it.

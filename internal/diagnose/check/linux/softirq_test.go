@@ -19,6 +19,12 @@ import (
 // interrupted is a service of which a part of the CPU time is softirq: a thousand requests in 10 s, of which one in ten computes for so long (ns).
 func interrupted(t *testing.T, part float64, slow int64) *check.Case {
 	t.Helper()
+	return interruptedIn(t, part, slow, evidence.Running, 0)
+}
+
+// interruptedIn is [interrupted] with requests that are in a state all the time, and a process that uses so many CPUs; 0: not watched.
+func interruptedIn(t *testing.T, part float64, slow int64, in evidence.Kind, used float64) *check.Case {
+	t.Helper()
 	running, waiting := kernelTexts([]thread{{ran: part, in: "softirq"}, {ran: 1 - part}})
 	b := incident.NewBundle()
 	dir := t.TempDir()
@@ -40,8 +46,15 @@ func interrupted(t *testing.T, part float64, slow int64) *check.Case {
 			took = slow
 		}
 		r := evidence.Request{Subject: s, Lane: evidence.LaneID(1000 + i), Route: p.Name("GET /"), Start: began + i*tenth/10, End: began + i*tenth/10 + took}
-		r.Path = r.Path.Append(evidence.Segment{Kind: evidence.Running, Dur: took})
+		r.Path = r.Path.Append(evidence.Segment{Kind: in, Dur: took})
 		p.Request(r)
+	}
+	if used > 0 {
+		cpu := evidence.Series{Subject: s, Name: evidence.SeriesProcessCPU}
+		for at := began; at <= began+tenths*tenth; at += tenth {
+			cpu.T, cpu.V = append(cpu.T, at), append(cpu.V, used)
+		}
+		p.Series(cpu)
 	}
 	for _, kind := range []string{evidence.CoverRequests, evidence.CoverStates} {
 		p.Cover(evidence.Coverage{Subject: s, Kind: kind, From: began, Until: began + tenths*tenth, Origin: p.Origin(1)})
@@ -94,6 +107,18 @@ func TestSoftirqOfRequests(t *testing.T) {
 		}
 		if !strings.Contains(v.Title, "receiving packets") {
 			t.Errorf("%.0f %%: does not say what it does: %s", 100*x.part, v.Title)
+		}
+	}
+}
+
+// Calls of requests that wait use no CPU: softirq has a part of them only as far as the process ran.
+func TestSoftirqOfCallsThatWait(t *testing.T) {
+	for _, x := range []struct {
+		used float64 // CPUs; some 6.9 s of 10 are slow requests' calls
+		want string
+	}{{.9, check.Supported}, {.05, check.RuledOut}, {0, check.Supported}} {
+		if v := linux.Softirq.Judge(interruptedIn(t, .45, 60e6, evidence.Syscall, x.used)); v.State != x.want {
+			t.Errorf("%v CPUs: %s, want %s: %s", x.used, v.State, x.want, v.Summary)
 		}
 	}
 }

@@ -11,13 +11,14 @@ import (
 
 // stoppedSeconds is what slow requests met in the seconds (between two readings of cpu.stat) in which the quota stopped the process, and in
 // the others. The kernel counts how long it stopped the process, but not when: slow requests that come with the stops have these in common.
-// All figures are parts of slow time.
+// All figures but part are parts of slow time.
 type stoppedSeconds struct {
 	inside float64 // in such seconds
 	excess float64 // of inside, beyond what as long a time without a stop has; NaN: too little such time
 	least  float64 // if the stops of all processors had been at once
 	most   float64 // if they had been one after another
 	when   metrics.Spans
+	part   float64 // of the time with requests: these seconds
 }
 
 var fewSeconds = check.Threshold{Name: "part of the time without a stop that says what is usual", Value: .1, Unit: "1",
@@ -51,7 +52,7 @@ func (t *throttle) stoppedSecondsOf(c *check.Case) (s stoppedSeconds, ok bool) {
 	if slow == 0 {
 		return s, false
 	}
-	s.inside, s.most, s.least, s.excess = inside/slow, most/slow, least/slow, math.NaN()
+	s.inside, s.most, s.least, s.excess, s.part = inside/slow, most/slow, least/slow, math.NaN(), stopped/time
 	if usual := time - stopped; usual >= fewSeconds.Value*time {
 		s.excess = max(0, inside-(slow-inside)*stopped/usual) / slow
 	}
@@ -82,7 +83,7 @@ func (t *throttle) judgeSeconds(c *check.Case, v *check.Verdict) bool {
 	}
 	total := float64(c.Ledger.Total)
 	t.supportQuota(v, c.Bound(s.explainedShare()*total, min(s.least, s.explainedShare())*total, s.most*total), s.explainedShare())
-	v.Evidence = append(v.Evidence, c.Figure("slow.in_stopped_seconds_share", "slow time in seconds with throttling", s.inside, "1", t.Stopped.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("slow.in_stopped_seconds_share", fmt.Sprintf("slow time in seconds with throttling, which are %s of the time", units.Percent(s.part)), s.inside, "1", t.Stopped.Origin))
 	t.addFixes(c, v)
 	without := func(share float64) check.Prediction {
 		return c.PredictP99(func(row int) int64 {

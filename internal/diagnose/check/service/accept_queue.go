@@ -41,7 +41,7 @@ keep-alive timeout where idle connections hold the places. A longer queue (net.c
 that the program gives to listen) prevents drops, and makes no request faster.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited in an accept queue; without requests, 1 connection on average that waits %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{fewOverflows, leastConnect, leastConnects, leastQueued, manyAtOnce, nearlyAll, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
+	Thresholds: []check.Threshold{fewOverflows, leastConnect, leastConnects, leastQueued, manyAtOnce, nearlyAll, check.Arguable, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs: "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
@@ -145,6 +145,11 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Summary = check.SlowWait("at the service's sockets", sum, share)
 		v.Weigh(share, check.Material)
 		v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time waiting at the service's sockets", float64(sum)/1e6, "ms", check.From(l.StatesFrom())))
+		if by := stopsReading(c, share); by != "" {
+			v.Rule = check.Explained
+			v.Summary = by + " keeps the service from taking requests up: " + v.Summary
+			return v
+		}
 		brief := l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && l.Total < check.Noticeable.Int64()*int64(len(l.Slow)) // on average
 		if share >= check.Material.Value && (brief || !c.UserVisible(check.Noticeable)) {
 			v.Rule = check.Unnoticed
@@ -154,11 +159,6 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		}
 		if share < check.Material.Value {
 			return judgeHeldInside(c, v, share)
-		}
-		if by := stopsReading(c); by != "" {
-			v.Rule = check.Explained
-			v.Summary = by + " keeps the service from taking requests up: " + v.Summary
-			return v
 		}
 		if accepted := sumOf(waitsFor(c, evidence.AcceptQueueOf)); 2*accepted < sum {
 			where, held, fix = "at "+q.Address, "are accepted and wait to be read", freeReader
@@ -260,8 +260,11 @@ func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {
 }
 
 // stopsReading returns the cause found that keeps the whole process, or the thread that reads,
-// from taking requests up; "" if there is none.
-func stopsReading(c *check.Case) string {
+// from taking requests up; "" if there is none, or if they hardly wait for that: a share of slow time.
+func stopsReading(c *check.Case, share float64) string {
+	if share < check.Arguable.Value {
+		return ""
+	}
 	for _, f := range c.Found {
 		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.ID == BlockedLoop.ID {
 			return f.ID

@@ -53,3 +53,24 @@ func TestAcceptQueueReadOnce(t *testing.T) {
 		}
 	}
 }
+
+// Waits at the sockets are another cause's where that stops the process, or the loop that reads, from a share on that could be told.
+func TestWhatStopsReading(t *testing.T) {
+	for _, x := range []struct {
+		found check.Found
+		share float64
+		stops bool
+	}{
+		{check.Found{ID: "linux.cpu-throttled", Step: check.StepProcessors}, .24, true},
+		{check.Found{ID: "jvm.full-gc", Step: check.StepCollector}, .9, true},
+		{check.Found{ID: BlockedLoop.ID, Step: BlockedLoop.Step}, .16, true},
+		{check.Found{ID: BlockedLoop.ID, Step: BlockedLoop.Step}, .14, false},
+		{check.Found{ID: "service.dependency-slow", Step: check.StepDependency}, .9, false},
+		{check.Found{}, .9, false},
+	} {
+		by := stopsReading(&check.Case{Found: []check.Found{x.found}}, x.share)
+		if by != map[bool]string{true: x.found.ID}[x.stops] {
+			t.Errorf("%s, %g: %q", x.found.ID, x.share, by)
+		}
+	}
+}

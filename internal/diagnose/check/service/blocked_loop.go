@@ -157,6 +157,9 @@ func loopsHoldBriefly(c *check.Case) bool {
 // offLoop returns what helps against a blocked event loop.
 func offLoop(c *check.Case, h *loopHolder, site *loopSite) check.Fix {
 	fix := check.Fix{Code: site.Name()}
+	if strings.HasPrefix(site.Function, privateToLoop) && site.waits != "" { // the call is told, and what made it has no name
+		fix.Code = ""
+	}
 	switch {
 	case h.blocked != "":
 		fix.Text = "do not wait for " + h.blocked + " on the event loop: use a client that does not block, or make this call"
@@ -171,6 +174,9 @@ func offLoop(c *check.Case, h *loopHolder, site *loopSite) check.Fix {
 	}
 	return fix
 }
+
+// privateToLoop begins the names of libuv's own functions, which nobody else calls: https://docs.libuv.org.
+const privateToLoop = "uv__"
 
 // loopLibraries are libraries with event loops, by parts of the names of their functions, and what each has for long work.
 var loopLibraries = []struct {

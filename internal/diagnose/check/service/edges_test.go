@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,6 +241,18 @@ func TestBackgroundByLooks(t *testing.T) {
 	}
 }
 
+// Requests use no CPU while none is under way, and at most all of them while one is: what is used beyond that is other work.
+func TestOtherWorkThanTheseRequests(t *testing.T) {
+	for usual, named := range map[int64]bool{1: true, 3: false} { // ms, each 4 ms, beside 1.94 CPUs used of 2
+		c := seen{usual: usual, slow: 200, at: 20, kind: evidence.Running, cpu: 97}.subject(t)
+		c.Ledger.Rows = slices.DeleteFunc(slices.Clone(c.Ledger.Rows), func(row int) bool { return c.Bundle.Requests.Latency(row) > usual*ms })
+		v := check.Verdict{Title: "Requests wait for CPUs."}
+		if got := nameOtherWork(c, &v, .5, nil); got != named || got != strings.Contains(v.Title, "other work than these requests") || got != (len(v.Fix) > 0) {
+			t.Errorf("%d ms each: %v, %s, %+v", usual, got, v.Title, v.Evidence)
+		}
+	}
+}
+
 // Stacks that never show what serves a request cannot show what serves none: in a native program that fills its CPUs with its requests' work,
 // threads that read no connection do it.
 func TestNoBackgroundWithoutServers(t *testing.T) {
@@ -272,6 +285,14 @@ func TestSaturatedByLooks(t *testing.T) {
 		if saved := v.Saves; v.Supported() && (saved == nil || saved.Value <= 0 || saved.Value > float64(c.Ledger.Total)/1e6) {
 			t.Errorf("%.0f %% busy: saves %+v of %d ms", x.cpu, saved, c.Ledger.Total/1e6)
 		}
+	}
+}
+
+// Own work that is nearly all beyond the usual, and just too little, is not called usual.
+func TestOwnWorkJustTooLittle(t *testing.T) {
+	c := traced{call(ms), mixed(25, computing, sleeping("main.backOff")), 40}.subject(t)
+	if v := OwnWork.Judge(c); !v.RuledOut() || v.Rule != check.TooLittle || !strings.Contains(v.Summary, "24 % beyond what is usual: less than the 25 %") {
+		t.Errorf("%s, %q: %s", v.State, v.Rule.Answer, v.Summary)
 	}
 }
 

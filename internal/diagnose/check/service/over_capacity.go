@@ -1,7 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -175,7 +177,7 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	busy := l.Unread.Part
-	v = check.Verdict{Rule: check.Matters, Summary: check.OfSlow(share) + " waiting for a CPU busy with other requests", Saves: c.SaveMechanism(ledger.RequestsCPU)}
+	v = check.Verdict{Rule: check.Matters, Summary: check.OfSlow(share) + " waiting for a CPU busy with other work of the service", Saves: c.SaveMechanism(ledger.RequestsCPU)}
 	v.Weigh(share, check.Material)
 	v.Title = fmt.Sprintf("Requests that have arrived wait for CPUs, of which the service itself keeps %s busy at that time: %s of slow time.", units.Percent(busy), units.Percent(share))
 	v.Evidence = append(v.Evidence,
@@ -191,13 +193,45 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 // returns true, if most of the CPU time then serves no request. Share is the part of slow time that waits for these CPUs.
 func nameBackground(c *check.Case, v *check.Verdict, share float64) bool {
 	where, beside := c.RanWhileSlow()
-	if len(where) == 0 || !(beside >= mostBeside.Value) { // where it is not known, it may be the requests' own work
-		return false
+	if len(where) == 0 || !(beside >= mostBeside.Value) { // a goroutine that a handler started may go on when the request is answered
+		return nameOtherWork(c, v, share, where)
 	}
 	v.Weigh(beside, mostBeside)
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", formatLargest(&where[0]), units.Percent(share))
 	v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of CPU time during slow requests that serves no request", beside, "1", where[0].Origin))
 	addBackground(v, c, where)
+	return true
+}
+
+// nameOtherWork says that the service keeps the CPUs busy with other work than its requests, with what helps, and returns true, if requests cannot
+// have used most of the CPU time: at most all CPUs while one is under way. Else it may be the requests' own work. Where is what threads ran.
+func nameOtherWork(c *check.Case, v *check.Verdict, share float64, where []check.Effort) bool {
+	l, r, cores := c.Ledger, &c.Bundle.Requests, cpuCount(c)
+	used, origin, known := c.OwnProcessors()
+	if !known || cores == 0 || used <= 0 || l.To <= l.From {
+		return false
+	}
+	rows := slices.Clone(l.Rows)
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
+	var underWay metrics.Spans
+	for _, row := range rows {
+		underWay = underWay.Add(r.End.At(row)-r.Latency(row), r.End.At(row))
+	}
+	part := float64(underWay.Within(l.From, l.To)) / float64(l.To-l.From)
+	beside := 1 - part*cores/used
+	if beside < mostBeside.Value {
+		return false
+	}
+	v.Weigh(beside, mostBeside)
+	most := ""
+	fix := check.Fix{Text: "find what that work is: the stacks of running threads, or a CPU profile, show it. Then end it if it is of no use, give it fewer threads than there are CPUs, do it in smaller pieces, or in a separate process"}
+	if len(where) > 0 && 2*where[0].Share >= 1 {
+		most = ", " + formatLargest(&where[0])
+		fix = check.Fix{Text: "end this work if it is of no use, give it fewer threads than there are CPUs, do it in smaller pieces, or in a separate process", Code: where[0].Function}
+	}
+	v.Title = fmt.Sprintf("Requests wait for CPUs that the service keeps busy with other work than these requests%s: %s of slow time.", most, units.Percent(share))
+	v.Evidence = append(v.Evidence, c.Figure("work.beside_least_share", fmt.Sprintf("share of the process's CPU time, at least, that these requests cannot have used: one is under way for %s of the time", units.Percent(part)), beside, "1", origin))
+	v.Fix = append(v.Fix, fix)
 	return true
 }
 

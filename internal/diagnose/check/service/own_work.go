@@ -135,6 +135,10 @@ func ownWork(c *check.Case) check.Verdict {
 	case over < least:
 		v.Rule = check.Usual
 		v.Summary += ", not more than is usual"
+		if 2*over >= share {
+			v.Rule = check.TooLittle
+			v.Summary = fmt.Sprintf("%s is own work, %s beyond what is usual: less than the %s that a cause has", check.OfSlow(share), units.Percent(over), units.Percent(least))
+		}
 		return v
 	case (1-made)*over < least:
 		v.Rule = check.Explained

@@ -20,6 +20,7 @@ type sampledLoad struct {
 	origin      evidence.Origin
 	when        string       // of used: "" on average, else a clause
 	running     float64      // requests that run by the samples, at once
+	ready       float64      // requests that wait for a CPU behind their own process's threads, at once, by the kernel's account
 	waited      float64      // of the time seen running, the part that waited for a CPU
 	onCPU       float64      // of the waits for a thread, the part in which threads ran or waited for a CPU
 	outside     float64      // of the unobserved time, the part that waits for CPUs
@@ -35,12 +36,12 @@ func sampledLoadOf(c *check.Case) (x sampledLoad, known bool) {
 	if !known || x.cores == 0 || l.To <= l.From {
 		return x, false
 	}
-	var running int64
+	var running, ready int64
 	for _, row := range l.Rows {
 		ch := l.Of(row)
-		running += ch[ledger.Own] + ch[ledger.Unexplained]
+		running, ready = running+ch[ledger.Own]+ch[ledger.Unexplained], ready+ch[ledger.RequestsCPU]
 	}
-	x.running = float64(running) / float64(l.To-l.From)
+	x.running, x.ready = float64(running)/float64(l.To-l.From), float64(ready)/float64(l.To-l.From)
 	if x.running > x.used {
 		x.waited = 1 - x.used/x.running
 	}
@@ -85,7 +86,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 	v.Weigh(x.share, check.Material)
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC%s, of %.0f", x.when, x.cores), x.used, "CPUs", x.origin),
-		c.Figure("requests.running_mean", "requests running or runnable, on average", x.running, "1", check.From(l.StatesFrom())))
+		c.Figure("requests.running_mean", "requests running or runnable, on average", x.running+x.ready, "1", check.From(l.StatesFrom())))
 	if out := poolQueueWaitOf(c); x.used >= saturated.Value*x.cores && (x.share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
 		v.Rule = check.OutOfSight
 		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(busy), units.Time(float64(out.meanWait(metrics.Whole))))

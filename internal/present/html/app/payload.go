@@ -147,7 +147,7 @@ func (e *encoder) encodePayload() (*payload, error) {
 		Span:     span,
 		Tick:     span/math.MaxUint32 + 1,
 		Anchored: t.Anchored, Lanes: t.Lanes, Threshold: t.Threshold, Omitted: t.Omitted,
-		Titles:  timeline.Titles(t.Lanes),
+		Titles:  t.Titles(),
 		Charged: t.Charged, Routes: make([]route, len(t.Routes)),
 	}
 	for i, r := range t.Routes {
