@@ -299,7 +299,7 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	if delays {
 		r.SampleType[0].Type = kindDelay
 		r.kind, isGo = lockKind(r.Profile), true
-		b.Warnf(1, "how long the program was profiled is not in it, so that its waits show where, and not how much of the time: a goroutine dump shows who waits now")
+		b.Warnf(1, "how long the program was profiled is not in it, so that its waits show where, and not how much of the time: a goroutine dump shows which goroutines wait now")
 	}
 	subject := evidence.Subject{Kind: evidence.Process}
 	if isGo {

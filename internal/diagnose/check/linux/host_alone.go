@@ -20,7 +20,7 @@ var (
 	longQueue = check.Threshold{Name: "requests of a disk at a time, on average, that are a long queue", Value: 8, Unit: "count",
 		Why: "twice what a disk that is busy for 80 % of the time has where requests come at random", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
 	waitsLong = check.Threshold{Name: "share of the CPUs' time idle while a disk with a long queue was waited for", Value: .3, Unit: "1",
-		Why: "what runs waits for it as much as it runs, or nearly", Source: "judgement: weighs tasks that read ahead in the background against those that somebody waits for; twice what tells of a disk without a pause"}
+		Why: "what runs waits for it as much as it runs, or nearly", Source: "judgement: weighs tasks that read ahead in the background against those that requests wait for; twice what shows a disk without a pause"}
 	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
 		Why: "a program writes the next one when the last one is done, as fsync makes it", Source: "arithmetic: one at a time, less the time between two"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
