@@ -82,7 +82,7 @@ func isPrompt(l []byte) bool {
 	switch {
 	case (l[0] == '$' || l[0] == '#' || l[0] == '%') && l[1] == ' ':
 		word, _, _ := bytes.Cut(bytes.TrimSpace(l[2:]), []byte(" "))
-		return commands[string(word)] || len(word) > 1 && (word[0] == '/' || word[0] == '.') && l[0] != '%'
+		return commands[string(word)] || l[0] != '%' && isProgramPath(word)
 	case bytes.HasPrefix(l, []byte("irb(")), bytes.HasPrefix(l, []byte("pry(")), bytes.HasPrefix(l, []byte("[1] pry(")):
 		return bytes.Contains(l, []byte("> "))
 	case bytes.HasPrefix(l, []byte("PS ")) && bytes.Contains(l, []byte(`:\`)), len(l) > 3 && l[1] == ':' && l[2] == '\\':
@@ -105,6 +105,14 @@ func isPrompt(l []byte) bool {
 	}
 	name, host, ok := bytes.Cut(before, []byte("@"))
 	return ok && len(name) > 0 && len(host) > 0 && bytes.IndexByte(bytes.TrimLeft(name, "["), ' ') < 0 && len(name) <= 40 && bytes.IndexByte(host, '"') < 0
+}
+
+// isProgramPath says whether a word is the path of a program, and neither "..." nor the comment of a statement.
+func isProgramPath(word []byte) bool {
+	if rest, ok := bytes.CutPrefix(word, []byte("/")); ok {
+		return len(rest) > 0 && rest[0] != '*' && rest[0] != '/'
+	}
+	return bytes.HasPrefix(word, []byte("./")) || bytes.HasPrefix(word, []byte("../")) || len(word) > 1 && word[0] == '.' && word[1] != '.'
 }
 
 // stripTerminalMarks removes the marks of terminals and word processors from a line: colours,

@@ -464,6 +464,7 @@ const (
 	FactOwnLongPart            = "requests.ownWork.part"            // part of the time of all of them
 	FactConnectingMost         = "connecting.longest"               // ns for which a pool with free places has been making a connection, at most; Value is the kind of pool
 	FactSlowAwait              = "slowLog.awaitNetwork"             // requests that a server found to take too long in a call that waits for the network, at the place where most were; Value is where
+	FactSlowLocked             = "slowLog.awaitLock"                // requests that it found to take too long while they waited for a lock or their session, at the place where most were; Value is where
 	FactSlowSeen               = "slowLog.seen"                     // requests that it found to take too long, with the place where they were
 	FactSlowMost               = "slowLog.longest"                  // ns of the longest of those that waited at that place, as far as it is told; Value is where
 	FactWorkersBlocked         = "workers.blocked"                  // times that a worker was ended which did nothing else for longer than it may
@@ -471,10 +472,12 @@ const (
 	FactSyncsSlow              = "sync.slow"                        // times that data took so long to be on the disk that a program told of it; Value is what data
 	FactSyncMost               = "sync.longest"                     // ns it took at most
 	FactSyncMedian             = "sync.median"                      // ns of a sync, in the median
+	FactSyncTail               = "sync.tail"                        // ns that one sync of a hundred takes at least
 	FactSyncs                  = "sync.count"                       // syncs that were counted
 	FactSyncsShare             = "sync.share"                       // part of the time of the watched thread with most of them that it waited for syncs; Value is how many
 	FactProfileMechanism       = "profile.kernel: "                 // and a mechanism of the kernel (KernelReclaim, …): its part of a CPU profile of which shares alone are known, 0…1
 	FactMemoryStrain           = "memory.full10"                    // share of ten seconds in which all tasks of a group waited for memory, at a single look; Value is the group with most
+	FactRereadAtLimit          = "memory.reread"                    // what a container read from disks while it was near its memory limit, in times of that limit; Value is the container
 	FactKernelThread           = "kernel.thread: "                  // and how the name of a thread of the kernel begins ("kswapd"): CPUs that the busiest of them uses; Value is its name
 	FactWallProfile            = "profile.wall"                     // part of the time of a profile, waits included, in the function with most; Value is what it does and, behind a [Link], its name
 	FactWallProfileTime        = "profile.wall.time"                // ns that this profile is of
@@ -484,6 +487,7 @@ const (
 	FactReadyDelay             = "sched.delay"                      // ns that threads of a program waited for a CPU each time, on average, of the program with the longest; Value is it
 	FactReadyDelayMost         = "sched.delay.longest"              // ns of the longest of these waits
 	FactReadyDelays            = "sched.delays"                     // waits that are counted
+	FactReadyDelayTenth        = "sched.delay.tenth"                // ns that the longest tenth of the waits of all tasks took at least
 	FactGoSchedLooks           = "go.sched.looks"                   // lines of Go's scheduler (schedtrace)
 	FactGoReady                = "go.sched.ready"                   // goroutines that were ready and waited for a P, on average
 	FactGoBusy                 = "go.sched.busy"                    // share of the Ps that were not idle, on average

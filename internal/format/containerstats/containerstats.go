@@ -63,7 +63,27 @@ func matchHead(head []byte) format.Confidence {
 type container struct {
 	name               string
 	cpu, memory, limit float64 // CPUs, bytes; limit 0: not told
+	read               float64 // bytes read from disks since its start, −1 not told
+	reread             float64 // bytes read between two lists, at the end of which it was near its limit
+	most               float64 // share of its limit in the list with most
 	line               int64
+}
+
+// followReading takes over from an earlier list what the newest does not show: how near to its limit it was, and what it read from disks by then. A group at its
+// limit drops pages of the program and of files, and reads them again.
+func (c *container) followReading(before container) {
+	c.reread, c.most = before.reread, max(before.most, c.most)
+	if c.most >= nearLimit && c.shareOfLimit() >= nearLimit && before.read >= 0 && c.read > before.read {
+		c.reread += c.read - before.read
+	}
+}
+
+// shareOfLimit returns how much of its limit it uses, 0 unknown.
+func (c *container) shareOfLimit() float64 {
+	if c.limit <= 0 {
+		return 0
+	}
+	return c.memory / c.limit
 }
 
 type parser struct {
@@ -72,6 +92,7 @@ type parser struct {
 	last                              map[string]int
 	screens                           int
 	dropped                           int64
+	blocks                            int // pairs of sizes before the one of disks, −1 no such column
 }
 
 func (p *parser) parseLine(text string, line int64) {
@@ -81,7 +102,10 @@ func (p *parser) parseLine(text string, line int64) {
 	case len(f) < 3:
 		return
 	case strings.Contains(text, "CPU %") && strings.Contains(text, "MEM USAGE"):
-		p.docker, p.kubectl, p.named = true, false, strings.Contains(text, "NAME")
+		p.docker, p.kubectl, p.named, p.blocks = true, false, strings.Contains(text, "NAME"), -1
+		if strings.Contains(text, "BLOCK I/O") {
+			p.blocks = strings.Count(text, "NET I/O")
+		}
 		p.screens++
 		return
 	case slices.Contains(f, "CPU(cores)"):
@@ -103,7 +127,9 @@ func (p *parser) parseLine(text string, line int64) {
 	if p.last == nil {
 		p.last = make(map[string]int)
 	}
+	c.most = c.shareOfLimit()
 	if i, again := p.last[c.name]; again { // another screen
+		c.followReading(p.rows[i])
 		p.rows[i] = c
 		return
 	}
@@ -123,12 +149,18 @@ func (p *parser) ofDocker(text string) (c container, ok bool) {
 		return c, false
 	}
 	cpu, err := strconv.ParseFloat(f[len(f)-1], 64)
-	used, rest, ok := strings.Cut(after, "/")
-	memory, ok2 := parseSize(strings.TrimSpace(used))
-	limit, _, _ := strings.Cut(strings.TrimSpace(rest), "  ")
-	most, _ := parseSize(strings.TrimSpace(limit))
-	c = container{name: clipText(f[len(f)-2]), cpu: cpu / 100, memory: memory, limit: most}
-	return c, ok && ok2 && err == nil && cpu >= 0 && cpu < 1e7
+	memory, rest, ok2 := takeSize(strings.ReplaceAll(after, "/", " / "))
+	most, rest, _ := takePair(rest)
+	c = container{name: clipText(f[len(f)-2]), cpu: cpu / 100, memory: memory, limit: most, read: -1}
+	_, rest, _ = strings.Cut(rest, "%")
+	for i := 0; i <= p.blocks && ok; i++ { // pairs of networks and of disks
+		var v float64
+		if v, rest, ok = takeSize(rest); ok && i == p.blocks {
+			c.read = v
+		}
+		_, rest, _ = takePair(rest)
+	}
+	return c, ok2 && err == nil && cpu >= 0 && cpu < 1e7
 }
 
 // ofKubectl reads "app-x2x1 1999m 512Mi", with the pod or the namespace before.
@@ -172,6 +204,26 @@ var units = []struct {
 	times  float64
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}, {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}}
 
+// takeSize reads the size that text begins with, of which an old Docker parts the unit, and returns what follows it.
+func takeSize(text string) (v float64, rest string, ok bool) {
+	one, rest, _ := strings.Cut(strings.TrimLeft(text, " "), " ")
+	if v, ok = parseSize(one); ok {
+		return v, rest, true
+	}
+	unit, rest, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
+	v, ok = parseSize(one + unit)
+	return v, rest, ok
+}
+
+// takePair reads the second size of a pair, behind its stroke.
+func takePair(text string) (v float64, rest string, ok bool) {
+	second, ok := strings.CutPrefix(strings.TrimLeft(text, " "), "/")
+	if !ok {
+		return 0, text, false
+	}
+	return takeSize(second)
+}
+
 // parseSize reads bytes: "47.43MiB", "352.3 MB" and "512Mi".
 func parseSize(s string) (float64, bool) {
 	for _, u := range units {
@@ -209,11 +261,18 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
-	b.Subject(evidence.Subject{Kind: evidence.Host})
+	host := b.Subject(evidence.Subject{Kind: evidence.Host})
+	var again container
 	for _, c := range p.rows {
-		if c.limit > 0 && c.memory >= nearLimit*c.limit {
-			b.Warnf(c.line, "container %s uses %.0f %% of the memory it may: memory.events and memory.pressure of its group show whether it waits for memory", c.name, 100*c.memory/c.limit)
+		if c.most >= nearLimit {
+			b.Warnf(c.line, "container %s uses %.0f %% of the memory it may: memory.events and memory.pressure of its group show whether it waits for memory", c.name, 100*c.most)
 		}
+		if c.limit > 0 && c.reread/c.limit > again.reread/max(1, again.limit) {
+			again = c
+		}
+	}
+	if again.reread > 0 {
+		b.FactAt(host, evidence.FactRereadAtLimit, again.name, again.reread/again.limit, again.line)
 	}
 	sorting.Short(p.rows, func(x, y container) int { return cmp.Compare(y.cpu, x.cpu) })
 	t := evidence.Table{Title: "containers, most CPU first", Columns: []string{"", "CPUs", "memory MiB", "limit MiB"}}

@@ -5,6 +5,7 @@
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
 //	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, the latest deadlock
 //	pg_stat_statements          statements by what they took in all, any choice of columns      PostgreSQL 9.2 to 18
+//	pt-query-digest             the profile of its report, and its JSON: statements of a slow log by what they took      2.2 to 3.7
 //	pg_activity                 its screen (https://github.com/dalibo/pg_activity, 1.5 to 3)
 //
 // https://www.postgresql.org/docs/current/monitoring-stats.html, https://dev.mysql.com/doc/refman/8.4/en/innodb-standard-monitor.html
@@ -27,7 +28,7 @@ import (
 // Format reads such a list.
 var Format = format.Format{
 	Name:  "databaseactivity",
-	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, pg_stat_statements, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
+	About: "what PostgreSQL, MySQL and MariaDB do at a moment: pg_stat_activity, pg_stat_statements, pt-query-digest, SHOW PROCESSLIST, SHOW ENGINE INNODB STATUS",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -37,16 +38,20 @@ const (
 	mostLine    = 16 << 10
 	mostRows    = 50_000
 	mostColumns = 64
+	mostParts   = 200 // lines of one row
 )
 
 func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("INNODB MONITOR OUTPUT")) || bytes.Contains(head, []byte("LATEST DETECTED DEADLOCK")) || bytes.Contains(head, []byte("BUFFER POOL AND MEMORY")) && bytes.Contains(head, []byte("Buffer pool hit rate ")) || bytes.Contains(head, []byte("---TRANSACTION ")) && bytes.Contains(head, []byte("MySQL thread id ")) {
 		return format.Sure
 	}
+	if isDigest(head) {
+		return format.Sure
+	}
 	if bytes.Contains(head, []byte("| Query ")) && hasBareProcess(head) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) {
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) {
 		return format.No
 	}
 	p := &parser{}
@@ -84,7 +89,12 @@ type parser struct {
 	locks   bool // the table is pg_locks
 	totals  bool // the table is pg_stat_statements
 	sums    []statement
-	granted int64 // rows of it that hold their lock
+	granted int64  // rows of it that hold their lock
+	broken  string // the beginning of a row whose statement has line ends
+	parts   int    // its lines so far
+	begun   int64  // the first of them
+	digest  []byte // pt-query-digest's JSON
+	profile bool   // the heading of pt-query-digest's profile has come
 
 	// of InnoDB
 	innodb       bool
@@ -104,9 +114,13 @@ type parser struct {
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{}
 	err := a.Lines(func(l format.Line) bool {
-		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		if !p.keepDigest(l.Text) {
+			p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
+		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
+	p.readDigest()
+	p.endBroken()
 	p.endRecord()
 	switch {
 	case ctx.Err() != nil:
@@ -159,5 +173,6 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	p.addTables(b)
 	p.addSums(b, subject)
+	p.addPiled(b, subject)
 	return nil
 }

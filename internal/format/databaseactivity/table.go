@@ -53,8 +53,28 @@ func splitCells(text string) (cells []string, bars bool) {
 	return cells, bars
 }
 
-func (p *parser) parseLine(text string, line int64) {
+// uncomment takes off what makes a line a comment of SQL, as answers stand below their statements in a script.
+func uncomment(text string) string {
 	trimmed := strings.TrimSpace(text)
+	for _, mark := range []string{"# ", "-- ", "// ", "* "} {
+		if rest, ok := strings.CutPrefix(trimmed, mark); ok {
+			return rest
+		}
+	}
+	return text
+}
+
+func (p *parser) parseLine(text string, line int64) {
+	text, ok := p.joinBroken(text, line)
+	if !ok {
+		return
+	}
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "#") && p.readProfileRow(trimmed, line) {
+		return
+	}
+	text = uncomment(text)
+	trimmed = strings.TrimSpace(text)
 	if p.parseInnoDBLine(trimmed, line) {
 		return
 	}
@@ -81,7 +101,7 @@ func (p *parser) parseLine(text string, line int64) {
 	}
 	cells, bars := splitCells(text)
 	switch {
-	case len(cells) < 3 || len(cells) > mostColumns:
+	case len(cells) < 3 && !(bars && len(cells) == 2) || len(cells) > mostColumns:
 		return
 	case p.isHeading(cells):
 		p.columns, p.bars = make([]string, len(cells)), bars
@@ -95,6 +115,42 @@ func (p *parser) parseLine(text string, line int64) {
 	default:
 		p.addRow(rowOf(p.columns, cells), line)
 	}
+}
+
+// joinBroken joins a row of a frame whose statement has line ends: it begins with a bar, and goes on until a line ends with one. False while it goes on.
+func (p *parser) joinBroken(text string, line int64) (string, bool) {
+	trimmed := strings.TrimSpace(text)
+	if p.broken == "" {
+		if p.cells != nil || !p.bars || len(p.columns) == 0 || !strings.HasPrefix(trimmed, "|") || strings.HasSuffix(trimmed, "|") {
+			return text, true
+		}
+		p.broken, p.parts, p.begun = trimmed, 1, line
+		return "", false
+	}
+	if strings.HasPrefix(trimmed, "+-") || strings.HasPrefix(trimmed, "| ") && isBareProcess(cellsOf(trimmed)) || p.parts == mostParts || len(p.broken)+len(trimmed) > mostLine {
+		p.endBroken()
+		return text, true
+	}
+	p.broken, p.parts = p.broken+" "+trimmed, p.parts+1
+	if !strings.HasSuffix(trimmed, "|") {
+		return "", false
+	}
+	text, p.broken = p.broken, ""
+	return text, true
+}
+
+// endBroken ends a row that the text ends within.
+func (p *parser) endBroken() {
+	if before := p.broken; before != "" {
+		p.broken = ""
+		p.parseLine(before+" |", p.begun)
+	}
+}
+
+// cellsOf returns the cells of a row between bars.
+func cellsOf(text string) []string {
+	cells, _ := splitCells(text)
+	return cells
 }
 
 // processColumns are those of SHOW PROCESSLIST that all versions have.

@@ -26,11 +26,16 @@ var Format = format.Format{
 	About: "threads of a native program as gdb and pstack print them (info threads, thread apply all bt)",
 	Match: func(head []byte) format.Confidence {
 		if bytes.Contains(head, []byte("Thread ")) {
+			headed := false
 			for l := range bytes.Lines(head) {
 				text := strings.TrimSpace(string(l[:min(len(l), mostLine)]))
-				if _, ok := rowOf(text); ok || isHeading(text) {
+				if _, ok := rowOf(text); ok || headed && !strings.HasPrefix(text, "Traceback ") { // py-bt prints stacks of Python there
 					return format.Sure
 				}
+				headed = isHeading(text)
+			}
+			if headed {
+				return format.Sure
 			}
 		}
 		return format.No

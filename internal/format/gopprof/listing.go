@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-// Listing is what pprof prints of a CPU profile, -top and -traces, and the same of the pprof of gperftools (-text), as people paste it:
+// Listing is what pprof prints of a profile of CPU time or of waits for locks and channels ("Type: delay"), -top and -traces, and the same of the pprof of gperftools (-text), as people paste it:
 //
 //	Showing nodes accounting for 41.20s, 68.67% of 60s total
 //	      flat  flat%   sum%        cum   cum%
@@ -32,10 +32,11 @@ import (
 // was set: shares are right in any case.
 var Listing = format.Format{
 	Name:  "pprof-text",
-	About: "what pprof prints of a CPU profile: -top and -traces of Go's, -text of gperftools'",
+	About: "what pprof prints of a CPU, mutex or block profile: -top and -traces of Go's, -text of gperftools'",
 	Match: func(head []byte) format.Confidence {
 		headed := bytes.Contains(head, []byte("% of ")) || bytes.Contains(head, []byte("Total: ")) || bytes.Contains(head, []byte("Total samples = ")) || bytes.Contains(head, []byte("s total ("))
-		if !headed && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) && !bytes.Contains(head[:min(len(head), mostBare)], []byte("% |   runtime.")) {
+		delays := bytes.Contains(head, []byte("Type: delay")) && bytes.Contains(head, []byte("-----------+-"))
+		if !headed && !delays && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) && !bytes.Contains(head[:min(len(head), mostBare)], []byte("% |   runtime.")) {
 			return format.No
 		}
 		var p listing
@@ -44,7 +45,7 @@ var Listing = format.Format{
 			if headed && p.total > 0 && (len(p.rows) > 0 || len(p.traces) > 0) {
 				return format.Sure
 			}
-			if !headed && p.isBareGoListing() {
+			if !headed && p.isBareGoListing() || delays && len(p.traces) > 0 && p.kind == kindDelay {
 				return format.Sure
 			}
 		}
@@ -57,6 +58,7 @@ var Listing = format.Format{
 const (
 	mostListed     = 4096 // of a line, bytes
 	maxListedRows  = 100_000
+	kindDelay      = "delay" // what pprof calls the time of waits
 	samplePeriodMs = 10
 	mostBare       = 64 << 10 // of a listing without the lines above it, within which its rows must begin
 	leastBare      = 3        // rows of a listing, at least
@@ -218,13 +220,27 @@ func (p *listing) addFrame(f []string, line int64) {
 			p.over, p.within = true, false
 			return
 		}
-		p.traces = append(p.traces, trace{v, []string{clipText(strings.Join(f[1:], " "))}, line})
+		p.traces = append(p.traces, trace{v, []string{frameName(f[1:])}, line})
+		return
+	}
+	if len(p.traces) == 0 {
 		return
 	}
 	t := &p.traces[len(p.traces)-1]
 	if len(t.stack) < maxFrames {
-		t.stack = append(t.stack, clipText(strings.TrimSuffix(strings.Join(f, " "), " (inline)")))
+		t.stack = append(t.stack, frameName(f))
 	}
+}
+
+// frameName joins the words of a frame, without its position, which -lines prints.
+func frameName(f []string) string {
+	if len(f) > 1 && f[len(f)-1] == "(inline)" {
+		f = f[:len(f)-1]
+	}
+	if len(f) > 1 && strings.Contains(f[len(f)-1], ".go:") {
+		f = f[:len(f)-1]
+	}
+	return clipText(strings.Join(f, " "))
 }
 
 // isOfLocks says whether functions that unlock mutexes have most of the time: they take none of a CPU's, and the listing is of a mutex profile.
@@ -265,9 +281,7 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 		return err
 	case len(p.rows) == 0 && len(p.traces) == 0:
 		return errors.New("pprof-text: no function with its time in it")
-	case p.isOfLocks():
-		return errors.New("pprof-text: it is of waits for locks, not of CPU time: give the profile itself, and a goroutine dump")
-	case p.kind != "" && p.kind != "cpu" && p.kind != "samples":
+	case p.kind != "" && p.kind != "cpu" && p.kind != "samples" && p.kind != kindDelay:
 		return errors.New("pprof-text: it is of " + clipText(p.kind) + ", not of CPU time: give the profile itself")
 	case err != nil:
 		b.Warnf(0, "the text is incomplete: %v", err)
@@ -276,11 +290,17 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	if p.over {
 		b.Warnf(0, "functions beyond the first %d were left out", maxListedRows)
 	}
-	if p.total == 0 && p.whole > 0 {
+	delays := p.kind == kindDelay || p.isOfLocks()
+	if p.total == 0 && p.whole > 0 && !delays {
 		p.total = p.whole
 		b.Warnf(1, "the lines above the functions are missing: their times and shares tell that it is of %s of CPU time in all", units.Time(float64(p.whole)))
 	}
 	r, isGo := p.buildRecording()
+	if delays {
+		r.SampleType[0].Type = kindDelay
+		r.kind, isGo = lockKind(r.Profile), true
+		b.Warnf(1, "how long the program was profiled is not in it, so that its waits show where, and not how much of the time: a goroutine dump shows which goroutines wait now")
+	}
 	subject := evidence.Subject{Kind: evidence.Process}
 	if isGo {
 		subject.Runtime = "go"

@@ -295,13 +295,24 @@ func (h *hang) addFrame(text string) {
 	}
 	h.frames++
 	name := text[:i]
-	is := kernelclass.Of(name[strings.LastIndexAny(name, " \t]")+1:])
+	is := kernelclass.Of(name[strings.LastIndexAny(name, " \t](")+1:]) | kernelclass.Of(calledFrom(name))
 	if strings.Contains(name, "? ") {
 		h.unsure |= is
 		return
 	}
 	h.sure++
 	h.set |= is
+}
+
+// calledFrom returns the function that a line of ARM's stacks names before its caller: "[<80299f54>] (vfs_fsync) from [<80299f98>] (do_fsync+0x44/0x78)", and
+// "vfs_fsync from do_fsync+0x44/0x78" since Linux 5.16. "" if the line is of another kind.
+func calledFrom(text string) string {
+	before, _, ok := strings.Cut(text, " from ")
+	if !ok {
+		return ""
+	}
+	before = strings.TrimSuffix(before, ")")
+	return before[strings.LastIndexAny(before, " \t(")+1:]
 }
 
 // parseFigureAfter reads the figure behind words.

@@ -33,9 +33,12 @@ func parseEtcd(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Co
 			continue
 		}
 		median := h.quantile(.5)
+		if tail := h.quantile(.99); tail > 0 {
+			b.FactAt(subject, evidence.FactSyncTail, fmt.Sprintf("%.4g ms", tail*1e3), tail*1e9, last.line)
+			b.FactAt(subject, evidence.FactSyncs, "", h[len(h)-1].n, last.line)
+		}
 		if median > 0 {
 			b.FactAt(subject, evidence.FactSyncMedian, fmt.Sprintf("%.4g ms", median*1e3), median*1e9, last.line)
-			b.FactAt(subject, evidence.FactSyncs, "", h[len(h)-1].n, last.line)
 		}
 		t := evidence.Table{Title: "until the log of etcd is on the disk", Columns: []string{"", "value"}, Rows: [][]string{{"syncs", fmt.Sprintf("%.0f", h[len(h)-1].n)}}}
 		for _, q := range []float64{.5, .9, .99} {

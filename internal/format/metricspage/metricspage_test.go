@@ -8,7 +8,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-var suite = formattest.Suite{Format: Go, Others: []format.Format{JVM, Dotnet, Redis, Node, Actuator, Runtime, Other, Container}, Name: "page.txt", Match: map[string]format.Confidence{
+var suite = formattest.Suite{Format: Go, Others: []format.Format{JVM, Dotnet, Redis, Node, Actuator, Runtime, Other, Container, Etcd}, Name: "page.txt", Match: map[string]format.Confidence{
 	"go_goroutines 61\ngo_threads 14\n": format.Sure,
 	"go_goroutines 61\n":                format.No,
 }}

@@ -154,8 +154,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			spans[c.isolate] = s
 			order = append(order, s)
 		}
-		if c.at >= s.until {
-			s.until = c.at
+		switch {
+		case n == 1 || c.at >= s.until:
+			s.until = max(s.until, c.at)
+			s.stopped += c.took
+		case c.at <= s.from: // a console may show its newest line first
+			s.from = c.at - c.took
 			s.stopped += c.took
 		}
 		return true

@@ -300,19 +300,31 @@ var Slow = format.Format{
 	Name:  "phpfpm-slow",
 	About: "PHP-FPM's slow log: PHP stacks of requests that took longer than request_slowlog_timeout",
 	Match: func(head []byte) format.Confidence {
-		heads := false
+		heads, named := false, false
 		for line := range bytes.Lines(head) {
+			line = bytes.TrimSpace(line)
 			switch {
-			case heads && bytes.HasPrefix(line, []byte("script_filename = ")):
-				return format.Sure
-			default:
+			case bytes.HasPrefix(line, scriptFilename):
+				if heads {
+					return format.Sure
+				}
+				named = true
+			case named && bytes.HasPrefix(line, []byte("[0x")): // as panels show an entry, without its first line
+				if _, _, _, ok := phpFrame(line); ok {
+					return format.Sure
+				}
+			case len(line) > 0:
 				_, _, heads = slowHead(line)
+				named = false
 			}
 		}
 		return format.No
 	},
 	Parse: parseSlow,
 }
+
+// scriptFilename begins the line above an entry's stack.
+var scriptFilename = []byte("script_filename = ")
 
 // slowHead reads "[23-Nov-2026 08:00:00]  [pool www] pid 4711".
 func slowHead(line []byte) (at int64, pool string, ok bool) {
@@ -341,8 +353,9 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		entries, strange, first int64
 		failed, dropped         int64
 		from, until             int64
-		open                    bool
+		open, dated             bool
 	)
+	locked := make(map[string]*place)
 	awaits, seen := make(map[string]*place), 0
 	own := "" // the innermost place outside of packages
 	end := func() {
@@ -355,7 +368,7 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 			return
 		}
 		entries++
-		if from == 0 || when < from {
+		if when != 0 && (from == 0 || when < from) {
 			from = when
 		}
 		until = max(until, when)
@@ -369,11 +382,19 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		if own == "" {
 			own = at
 		}
-		if where := call + " (" + own[strings.LastIndexByte(own, '/')+1:] + ")"; awaitsNetwork[call] && (awaits[where] != nil || len(awaits) < mostRoutes) {
-			if awaits[where] == nil {
-				awaits[where] = &place{call: where}
+		where := call + " (" + own[strings.LastIndexByte(own, '/')+1:] + ")"
+		countAt := func(all map[string]*place) {
+			if x := all[where]; x != nil {
+				x.n++
+			} else if len(all) < mostRoutes {
+				all[where] = &place{call: where, n: 1}
 			}
-			awaits[where].n++
+		}
+		if awaitsNetwork[call] {
+			countAt(awaits)
+		}
+		if awaitsLock[call] {
+			countAt(locked)
 		}
 		p := places[call+"\x00"+at]
 		if p == nil && len(places) < mostRoutes {
@@ -386,13 +407,15 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 	}
 	err := a.Lines(func(l format.Line) bool {
 		text := bytes.TrimSpace(l.Text)
-		if t, _, ok := slowHead(text); ok {
+		t, _, headed := slowHead(text)
+		if headed || bytes.HasPrefix(text, scriptFilename) && (!open || call != "") { // without its first line an entry begins with its script
 			end()
 			open, when, line, frames, call, at, own = true, t, l.Number, frames[:0], "", "", ""
+			dated = dated || headed
 			return l.Number&0xfff != 0 || ctx.Err() == nil
 		}
 		switch {
-		case len(text) == 0 || bytes.HasPrefix(text, []byte("script_filename = ")):
+		case len(text) == 0 || bytes.HasPrefix(text, scriptFilename):
 		case bytes.Contains(text, []byte("+++ dump failed")):
 			failed++
 		case open && bytes.HasPrefix(text, []byte("[0x")):
@@ -431,8 +454,13 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		b.Warnf(0, "the file is incomplete: %v", err)
 		b.Cut()
 	}
-	b.Clock().Resolution = int64(time.Second)
-	b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+	if dated {
+		b.Clock().Resolution = int64(time.Second)
+		b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
+	} else {
+		*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
+		b.Warnf(0, "when these requests were is not in it")
+	}
 	order := make([]*place, 0, len(places))
 	for _, p := range places {
 		order = append(order, p)
@@ -443,15 +471,22 @@ func parseSlow(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 		table.Rows = append(table.Rows, []string{p.call, p.at, strconv.Itoa(p.n)})
 	}
 	b.Table(table)
-	most := &place{}
-	for _, p := range awaits {
-		if p.n > most.n || p.n == most.n && p.call < most.call {
-			most = p
+	for _, of := range []struct {
+		key string
+		all map[string]*place
+	}{{evidence.FactSlowAwait, awaits}, {evidence.FactSlowLocked, locked}} {
+		most := &place{}
+		for _, p := range of.all {
+			if p.n > most.n || p.n == most.n && p.call < most.call {
+				most = p
+			}
+		}
+		if most.n > 0 {
+			b.Fact(evidence.Fact{Subject: subject, Key: of.key, Value: most.call, Number: float64(most.n), From: from, Until: until, Origin: b.Origin(1)})
 		}
 	}
-	if most.n > 0 {
+	if len(awaits) > 0 || len(locked) > 0 {
 		b.FactAt(subject, evidence.FactSlowSeen, "", float64(seen), 1)
-		b.Fact(evidence.Fact{Subject: subject, Key: evidence.FactSlowAwait, Value: most.call, Number: float64(most.n), From: from, Until: until, Origin: b.Origin(1)})
 	}
 	if failed > 0 {
 		b.Warnf(0, "of %d requests FPM could not read the stack: it needs the capability SYS_PTRACE", failed)
@@ -471,6 +506,9 @@ var awaitsNetwork = map[string]bool{
 	"mysqli_query": true, "mysqli_real_query": true, "mysqli_real_connect": true, "mysqli_stmt_execute": true, "mysql_query": true, "mysql_connect": true,
 	"pg_query": true, "pg_query_params": true, "pg_execute": true, "pg_connect": true, "ldap_bind": true, "ldap_search": true, "__dorequest": true, "__doRequest": true,
 }
+
+// awaitsLock are PHP's own functions that wait until another process gives something free: session_start waits for its session, which its handlers lock or read from a store.
+var awaitsLock = map[string]bool{"flock": true, "session_start": true, "sem_acquire": true}
 
 // phpFrame reads "[0x00007f1c2aa13100] hgetall() /srv/shop/cart.php:31".
 func phpFrame(text []byte) (function, file string, line int64, ok bool) {

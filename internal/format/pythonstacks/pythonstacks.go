@@ -33,7 +33,7 @@ import (
 // Format reads such a dump.
 var Format = format.Format{
 	Name:  "python-stacks",
-	About: "stacks of a Python program's threads: py-spy dump, faulthandler",
+	About: "stacks of a Python program's threads: py-spy dump, faulthandler, py-bt of gdb",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -48,7 +48,7 @@ const (
 )
 
 func matchHead(head []byte) format.Confidence {
-	if !bytes.Contains(head, []byte("hread ")) {
+	if !bytes.Contains(head, []byte("hread ")) && !bytes.Contains(head, []byte(gdbHeading)) {
 		return format.No
 	}
 	inside, spied := false, false
@@ -86,6 +86,9 @@ type frame struct{ function, file string }
 // headingOf reads the line of a thread.
 func headingOf(text string) (t thread, ok bool) {
 	text = strings.TrimSpace(text)
+	if text == gdbHeading {
+		return t, true
+	}
 	rest, current := strings.CutPrefix(text, "Current thread ")
 	if !current {
 		if rest, ok = strings.CutPrefix(text, "Thread "); !ok {
@@ -117,6 +120,9 @@ func headingOf(text string) (t thread, ok bool) {
 	return t, true
 }
 
+// gdbHeading is the line that gdb's py-bt prints above a stack, below its own line of the thread.
+const gdbHeading = "Traceback (most recent call first):"
+
 func isID(s string) bool {
 	s = strings.TrimSuffix(s, ",")
 	if digits, hex := strings.CutPrefix(s, "0x"); hex {
@@ -134,6 +140,10 @@ func isID(s string) bool {
 // frameOf reads a function: "wait (threading.py:295)", and `File "/usr/lib/x.py", line 81 in _worker`.
 func frameOf(text string) (f frame, ok bool) {
 	text = strings.TrimSpace(text)
+	if rest, found := strings.CutPrefix(text, "<built-in method "); found { // of gdb's py-bt: "<built-in method acquire of _thread.RLock object at remote 0x7f9aeed3ed00>"
+		name, of, ok := strings.Cut(rest, " of ")
+		return frame{clipText(name), "<built-in>"}, ok && name != "" && strings.HasSuffix(of, ">")
+	}
 	if rest, found := strings.CutPrefix(text, `File "`); found {
 		file, rest, ok := strings.Cut(rest, `", line `)
 		_, name, ok2 := strings.Cut(rest, " in ")
@@ -319,11 +329,32 @@ func runsLoop(t *thread) bool {
 	return len(t.frames) > 0 && slices.ContainsFunc(t.frames[1:], func(f frame) bool { return f.function == "_run_once" && strings.HasSuffix(f.file, "base_events.py") })
 }
 
+// lockOf returns the code in which a thread waits for a lock that another thread holds, "" if it waits for none. Waits of conditions, events and queues end in
+// acquire, too: there threads wait for work.
+func lockOf(t *thread) string {
+	for i, f := range t.frames {
+		if f.function == "acquire" {
+			continue
+		}
+		file := f.file[strings.LastIndexAny(f.file, `/\`)+1:]
+		if i == 0 || file == "threading.py" || file == "queue.py" || file == "thread.py" || file == "connection.py" || file == "synchronize.py" {
+			return ""
+		}
+		if folders := strings.FieldsFunc(f.file, func(r rune) bool { return r == '/' || r == '\\' }); file == "__init__.py" && len(folders) > 1 {
+			file = folders[len(folders)-2] + "/" + file
+		}
+		return f.function + " (" + file + ")"
+	}
+	return ""
+}
+
 // emitFacts writes the event loops that stand in a call, and the threads that wait for the network
 // at one place.
 func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 	busy, at := 0, make(map[string]int)
 	line := make(map[string]int64)
+	locked, most := 0, ""
+	locks := make(map[string]int)
 	for i := range all {
 		t := &all[i]
 		what, where := placeOf(t), whereOf(t)
@@ -334,13 +365,23 @@ func emitFacts(b *evidence.Builder, subject evidence.SubjectID, all []thread) {
 			continue
 		}
 		busy++
+		if lock := lockOf(t); lock != "" {
+			locked++
+			if locks[lock]++; locks[lock] > locks[most] {
+				most = lock
+			}
+		}
 		if what == forPeer {
 			if at[where]++; at[where] == 1 {
 				line[where] = t.line
 			}
 		}
 	}
-	most := ""
+	if locked > 0 {
+		b.FactAt(subject, evidence.FactThreadsLocked, most, float64(locked), all[0].line)
+		b.FactAt(subject, evidence.FactThreadsSeen, "", float64(busy), all[0].line)
+	}
+	most = ""
 	for where, n := range at {
 		if n > at[most] || n == at[most] && where < most {
 			most = where

@@ -20,6 +20,7 @@ func TestHostAloneEdges(t *testing.T) {
 	written := figures{"host.disk.busy:sda": .95, "host.disk.queue:sda": .95, "host.disk.reads:sda": 10, "host.disk.reading:sda": .01, "host.disk.writes:sda": 180, "host.disk.writing:sda": .94}
 	read := figures{"host.disk.busy:sda": .95, "host.disk.queue:sda": 2.2, "host.disk.reads:sda": 400, "host.disk.reading:sda": 2.1, "host.disk.writes:sda": 10, "host.disk.writing:sda": .01}
 	quick := figures{"host.cpu.busy": 2, "host.cpu.iowait": .64, "host.disk.busy:sda": .95, "host.disk.queue:sda": .5, "host.disk.reads:sda": 4000, "host.disk.reading:sda": .4}
+	queue := figures{"host.cpu.busy": 1, "host.cpu.iowait": 1.24, "host.disk.busy:sda": .81, "host.disk.queue:sda": 8.1, "host.disk.reads:sda": 4000, "host.disk.reading:sda": 8}
 	swaps := figures{"host.cpu.busy": 1, "host.cpu.iowait": 1.04, "host.swapIn": 260, "host.swapOut": 260}
 	crowded := figures{"host.cpu.busy": 3.84, "host.procs_running": 12.4}
 	stolen := figures{"host.cpu.busy": 2.5, "host.cpu.steal": 1.04}
@@ -42,6 +43,10 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskBusy, read.With(figures{"host.disk.reading:sda": 1.9}), nil, "", row{About: "reads of 4.75 ms", Rule: none}},
 		{DiskBusy, quick, nil, "", row{About: "CPUs wait for it 16 % of their time", Rule: check.Matters, ID: "disk.busy_share", Figure: .95}},
 		{DiskBusy, quick.With(figures{"host.cpu.iowait": .56}), nil, "", row{About: "CPUs wait for it 14 % of their time", Rule: none}},
+		{DiskBusy, queue, nil, "", row{About: "eight reads at a time, and CPUs wait for them", Rule: check.Matters, ID: "disk.in_flight", Figure: 8.1, Says: "busy 81 % of the time"}},
+		{DiskBusy, queue.With(figures{"host.disk.busy:sda": .79}), nil, "", row{About: "busy 79 % of the time with a queue", Rule: none}},
+		{DiskBusy, queue.With(figures{"host.disk.queue:sda": 7.9}), nil, "", row{About: "fewer at a time", Rule: none}},
+		{DiskBusy, queue.With(figures{"host.cpu.iowait": 1.16}), nil, "", row{About: "CPUs wait for a queue for 29 % of their time", Rule: none}},
 		{DiskBusy, quick.With(written), nil, "", row{About: "the reads are quick, and the writes are not", Rule: check.Matters, ID: "disk.read_ms", Figure: 1, Says: "a write takes"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungDisk, row{About: "tasks hang", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 3, Says: "3 tasks that hung and waited for a disk"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungSync, row{About: "they hang in something else", Rule: none}},
@@ -50,6 +55,9 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 10.1e6, evidence.FactSyncs: 20}, "", row{About: "half take 10.1 ms", Rule: check.Matters, ID: "disk.sync_median_ms", Figure: 10.1, Says: "half of its syncs take 10.1 ms and longer"}},
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 9.9e6, evidence.FactSyncs: 20}, "", row{About: "half take 9.9 ms", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 10.1e6, evidence.FactSyncs: 19}, "", row{About: "19 of them", Rule: none}},
+		{DiskSync, nil, figures{evidence.FactSyncTail: 101e6, evidence.FactSyncMedian: 1e6, evidence.FactSyncs: 1000}, "", row{About: "one of a hundred takes 101 ms", Rule: check.Matters, ID: "disk.sync_tail_ms", Figure: 101, Says: "one sync of a hundred takes 101 ms and longer"}},
+		{DiskSync, nil, figures{evidence.FactSyncTail: 99e6, evidence.FactSyncs: 1000}, "", row{About: "one of a hundred takes 99 ms", Rule: none}},
+		{DiskSync, nil, figures{evidence.FactSyncTail: 101e6, evidence.FactSyncs: 999}, "", row{About: "a hundredth of 999", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsShare: .26, evidence.FactSyncMedian: 2e6, evidence.FactSyncs: 20}, "", row{About: "a quarter of a thread's time", Rule: check.StandsAlone, ID: "disk.sync_traced_share", Figure: .26, Says: "26 % of the time in which its calls were traced"}},
 		{DiskSync, nil, figures{evidence.FactSyncsShare: .24, evidence.FactSyncMedian: 2e6, evidence.FactSyncs: 20}, "", row{About: "less than a quarter of it", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsShare: .26, evidence.FactSyncMedian: 2e6, evidence.FactSyncs: 19}, "", row{About: "a quarter of it in 19", Rule: none}},

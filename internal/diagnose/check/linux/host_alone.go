@@ -15,6 +15,12 @@ var (
 		Why: "of a disk that takes many at a time it says little by itself", Source: "iostat(1), %util: of devices that serve requests side by side it is no limit; M/M/1: ρ/(1−ρ) is 9 at 90 %"}
 	waitsMuch = check.Threshold{Name: "share of the CPUs' time idle while a disk was waited for, beside a disk that always has requests", Value: .15, Unit: "1",
 		Why: "of eight CPUs more than one has always a task that waits", Source: "arithmetic: 15 % of eight CPUs are 1.2"}
+	mostlyFull = check.Threshold{Name: "share of the time in which a disk with a long queue had requests", Value: .8, Unit: "1",
+		Why: "where much waits at a time, it is not that one program reads a little at a time", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
+	longQueue = check.Threshold{Name: "requests of a disk at a time, on average, that are a long queue", Value: 8, Unit: "count",
+		Why: "twice what a disk that is busy for 80 % of the time has where requests come at random", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
+	waitsLong = check.Threshold{Name: "share of the CPUs' time idle while a disk with a long queue was waited for", Value: .3, Unit: "1",
+		Why: "what runs waits for it as much as it runs, or nearly", Source: "judgement: weighs tasks that read ahead in the background against those that requests wait for; twice what shows a disk without a pause"}
 	nearlyOne = check.Threshold{Name: "writes at a time, on average, from which a disk always has one", Value: .9, Unit: "count",
 		Why: "a program writes the next one when the last one is done, as fsync makes it", Source: "arithmetic: one at a time, less the time between two"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
@@ -35,15 +41,23 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 			slow, what = d.ReadTook, "read"
 		}
 		always := waits.Number >= waitsMuch.Value || d.InFlight.Number >= queued.Value && slow.Number >= slowDisk.Value || d.InFlight.Number >= nearlyOne.Value && d.WriteTook.Number >= slowDisk.Value && !(d.Reads.Number > d.Writes.Number)
-		if !(d.Busy.Number >= diskFull.Value) || !always || v.Weight >= d.InFlight.Number {
+		full := d.Busy.Number >= diskFull.Value && always
+		crowded := d.Busy.Number >= mostlyFull.Value && d.InFlight.Number >= longQueue.Value && waits.Number >= waitsLong.Value
+		if !full && !crowded || v.Weight >= d.InFlight.Number {
 			continue
 		}
 		ok = true
 		v = check.Verdict{Rule: check.Matters, Weight: d.InFlight.Number,
 			Title:   fmt.Sprintf("The disk %s is saturated: it is busy %s of the time, and a %s takes %s.", d.Name, units.Percent(d.Busy.Number), what, units.Time(slow.Number*1e9)),
 			Summary: fmt.Sprintf("%s requests at a time wait for %s", units.Num(d.InFlight.Number), d.Name)}
-		v.Weigh(d.Busy.Number, diskFull)
-		v.WeighOne(waits.Number, waitsMuch)
+		if full {
+			v.Weigh(d.Busy.Number, diskFull)
+			v.WeighOne(waits.Number, waitsMuch)
+		} else {
+			v.Weigh(d.Busy.Number, mostlyFull)
+			v.Weigh(d.InFlight.Number, longQueue)
+			v.Weigh(waits.Number, waitsLong)
+		}
 		v.WeighOne(d.InFlight.Number, queued)
 		v.WeighOne(d.InFlight.Number, nearlyOne)
 		v.Weigh(slow.Number, slowDisk)
@@ -159,8 +173,32 @@ var (
 		Why: "a program that seldom runs waits at the moments at which others run", Source: "arithmetic: of 1000 a mean is known within 3 % of their spread"}
 )
 
+// judgeReadyTenth judges the host's CPUs by the longest tenth of the waits of all tasks, as runqlat counts them. Its many short waits hide the long ones in a mean.
+func judgeReadyTenth(c *check.Case) (v check.Verdict, ok bool) {
+	tenth, told := c.Fact(evidence.FactReadyDelayTenth)
+	n, _ := c.Fact(evidence.FactReadyDelays)
+	most, _ := c.Fact(evidence.FactReadyDelayMost)
+	if !told || tenth.Number < longReady.Value || n.Number < manyReadies.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: 1,
+		Title:   fmt.Sprintf("Tasks that are ready to run often wait for a CPU: a tenth of them at least %s, and up to %s.", units.Time(tenth.Number), units.Time(most.Number)),
+		Summary: fmt.Sprintf("a tenth of all waits for a CPU took %s or longer", units.Time(tenth.Number))}
+	v.Weigh(tenth.Number, longReady)
+	v.Counted(n.Number, manyReadies)
+	v.Evidence = append(v.Evidence, c.Figure("sched.delay_tenth_ms", "wait for a CPU that a tenth of all waits reach", tenth.Number/1e6, "ms", tenth.Origin),
+		c.Figure("sched.delay_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
+		c.Figure("sched.delays", "waits that were counted", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
+	v.Needs = []check.Need{{What: "whether a quota stops the tasks instead, which counts as a wait, too: cpu.stat of their groups (nr_throttled), and mpstat 1 for free CPUs"}}
+	return v, true
+}
+
 // judgeReadyDelay judges the host's CPUs by how long threads waited for one.
 func judgeReadyDelay(c *check.Case) (v check.Verdict, ok bool) {
+	if v, ok := judgeReadyTenth(c); ok {
+		return v, true
+	}
 	mean, told := c.Fact(evidence.FactReadyDelay)
 	n, _ := c.Fact(evidence.FactReadyDelays)
 	most, _ := c.Fact(evidence.FactReadyDelayMost)
@@ -174,7 +212,7 @@ func judgeReadyDelay(c *check.Case) (v check.Verdict, ok bool) {
 	v.Counted(n.Number, manyReadies)
 	v.Evidence = append(v.Evidence, c.Figure("sched.delay_ms", "mean wait of "+mean.Value+" for a CPU", mean.Number/1e6, "ms", mean.Origin),
 		c.Figure("sched.delay_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
-		c.Figure(evidence.FactReadyDelays, "times that it waited", n.Number, "count", n.Origin))
+		c.Figure("sched.delays", "waits that were counted", n.Number, "count", n.Origin))
 	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
 	v.Needs = []check.Need{askProcess}
 	return v, true

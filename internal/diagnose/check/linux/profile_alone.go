@@ -40,6 +40,9 @@ func judgeHostReclaim(c *check.Case) (check.Verdict, bool) {
 	if v, ok := judgeScanned(c); ok {
 		return v, true
 	}
+	if v, ok := judgeReread(c); ok {
+		return v, true
+	}
 	return judgeProfile(c, evidence.KernelReclaim, "frees memory before it can give some",
 		check.Fix{Text: "raise the memory limit of the group that reclaims (memory.events counts max), or give the host more memory; files that are read once need not be cached"})
 }
@@ -64,6 +67,10 @@ var (
 		Why: "whatever waits for it waits longer than people do", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
 	slowSync = check.Threshold{Name: "median of a sync", Value: 10e6, Unit: "ns",
 		Why: "of a disk that suits, 99 of 100 take less", Source: "etcd, Hardware recommendations, Disks; FAQ: \"p99 duration should be less than 10ms\""}
+	slowTail = check.Threshold{Name: "sync that one of a hundred exceeds", Value: 100e6, Unit: "ns",
+		Why: "ten times what suits, and as long as a beat of etcd's", Source: "etcd, FAQ: \"p99 duration should be less than 10ms\"; Tuning: the default heartbeat is 100 ms"}
+	tailSyncs = check.Threshold{Name: "syncs of which the slowest hundredth means something", Value: 1000, Unit: "count",
+		Why: "ten of them are in it", Source: "binomial error: ten are known within a third (1/√10)"}
 	manySyncs = check.Threshold{Name: "syncs of which a median means something", Value: 20, Unit: "count",
 		Why: "of fewer one load decides", Source: "binomial error: of 20 the half that is slower is known within 11 % (√(0.5·0.5/20))"}
 )
@@ -71,9 +78,10 @@ var (
 // tellsSyncs says whether a program reports its syncs.
 func tellsSyncs(c *check.Case) bool {
 	_, timed := c.Fact(evidence.FactSyncMedian)
+	_, tail := c.Fact(evidence.FactSyncTail)
 	_, slow := c.Fact(evidence.FactSyncsSlow)
 	_, traced := c.Fact(evidence.FactSyncsShare)
-	return timed || slow || traced
+	return timed || tail || slow || traced
 }
 
 // judgeSyncsTold judges by what a program's log or page reports of its syncs.
@@ -82,6 +90,7 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 	slow, _ := c.Fact(evidence.FactSyncsSlow)
 	most, _ := c.Fact(evidence.FactSyncMost)
 	median, timed := c.Fact(evidence.FactSyncMedian)
+	tail, _ := c.Fact(evidence.FactSyncTail)
 	n, _ := c.Fact(evidence.FactSyncs)
 	share, _ := c.Fact(evidence.FactSyncsShare)
 	whose := s.Name
@@ -96,6 +105,14 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 		v.Counted(n.Number, manySyncs)
 		v.Weigh(median.Number, slowSync)
 		v.Evidence = append(v.Evidence, c.Figure("disk.sync_median_ms", "median of a sync", median.Number/1e6, "ms", median.Origin),
+			c.Figure("disk.syncs", "syncs that were counted", n.Number, "count", n.Origin))
+	case tail.Number >= slowTail.Value && n.Number >= tailSyncs.Value:
+		v = check.Verdict{Rule: check.Matters, Weight: min(1, tail.Number/1e9),
+			Title:   fmt.Sprintf("The disk is at times slow to keep what %s writes: one sync of a hundred takes %s and longer.", whose, units.Time(tail.Number)),
+			Summary: fmt.Sprintf("%s for one sync of a hundred", units.Time(tail.Number))}
+		v.Counted(n.Number, tailSyncs)
+		v.Weigh(tail.Number, slowTail)
+		v.Evidence = append(v.Evidence, c.Figure("disk.sync_tail_ms", "what one sync of a hundred takes at least", tail.Number/1e6, "ms", tail.Origin),
 			c.Figure("disk.syncs", "syncs that were counted", n.Number, "count", n.Origin))
 	case share.Number >= check.Material.Value && n.Number >= manySyncs.Value:
 		v = check.Verdict{Rule: check.StandsAlone, Weight: share.Number,
@@ -192,6 +209,25 @@ func judgeScanned(c *check.Case) (v check.Verdict, ok bool) {
 	}
 	v.Fix = []check.Fix{{Text: "raise the memory limit of the group that reclaims (memory.events counts max, memory.failcnt of version 1 likewise), or keep files that are read once out of the page cache; if the host is short, give it more memory"}}
 	v.Needs = []check.Need{{What: "how long threads wait for it: memory.pressure of the group, or /proc/pressure/memory"}}
+	return v, true
+}
+
+// manyTimesRead is how often a container at its memory limit reads as much as it may hold.
+var manyTimesRead = check.Threshold{Name: "what a container reads from disks near its memory limit, in times of that limit", Value: 10, Unit: "times",
+	Why: "it has read the same again, not for the first time", Source: "judgement: weighs a program that reads more data than it has memory for against one whose own pages are dropped and read again"}
+
+// judgeReread judges by lists of containers (docker stats): one at its memory limit reads many times what it may hold, as its pages are dropped and read again.
+func judgeReread(c *check.Case) (v check.Verdict, ok bool) {
+	f, told := c.Fact(evidence.FactRereadAtLimit)
+	if !told || f.Number < manyTimesRead.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: check.Material.Value,
+		Title:   fmt.Sprintf("Probably the container %s is short of memory: at its limit it read %s times as much from disks as it may hold.", f.Value, units.Num(f.Number)),
+		Summary: fmt.Sprintf("%s read %s times its memory limit", f.Value, units.Num(f.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("host.reread_times", "what "+f.Value+" read from disks near its memory limit, in times of that limit", f.Number, "count", f.Origin))
+	v.Fix = []check.Fix{{Text: "raise the memory limit of the container: pages of its program and its files are dropped for others and read again"}}
+	v.Needs = []check.Need{{What: "how long its threads wait for it: memory.pressure, memory.events (max) and memory.stat (workingset_refault_file) of its group, twice"}}
 	return v, true
 }
 

@@ -122,6 +122,9 @@ func TestToldByLookEdges(t *testing.T) {
 
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 3, evidence.FactSlowSeen: 6}, "pay()", 0, row{About: "half of the slow log waits at one place", Rule: check.StandsAlone, ID: "requests.await_network", Figure: 3, Says: "3 of 6 requests that took too long were waiting for it in pay()"}},
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 3, evidence.FactSlowSeen: 7}, "pay()", 0, row{About: "less than half of it", Rule: check.NotRecorded}},
+		{Waiting, nil, figures{evidence.FactSlowLocked: 3, evidence.FactSlowSeen: 6}, "flock (Store.php:7)", 0, row{About: "half of the slow log waits for a lock", Rule: check.StandsAlone, ID: "requests.await_lock", Figure: 3, Says: "3 of 6 requests that took too long were waiting in flock (Store.php:7)"}},
+		{Waiting, nil, figures{evidence.FactSlowLocked: 3, evidence.FactSlowSeen: 7}, "flock (Store.php:7)", 0, row{About: "less than half of it waits for a lock", Rule: check.NotRecorded}},
+		{Waiting, nil, figures{evidence.FactSlowLocked: 2, evidence.FactSlowSeen: 2}, "flock (Store.php:7)", 0, row{About: "two requests that wait for a lock", Rule: check.NotRecorded}},
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 2, evidence.FactSlowSeen: 2}, "pay()", 0, row{About: "two requests", Rule: check.NotRecorded}},
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 1, evidence.FactSlowSeen: 1, evidence.FactSlowMost: 10e9}, "pay()", 0, row{About: "one request of ten seconds", Rule: check.StandsAlone, ID: "requests.await_network_ms", Figure: 10_000, Says: "a request that took too long was waiting for it in pay()"}},
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 1, evidence.FactSlowSeen: 1, evidence.FactSlowMost: 9.9e9}, "pay()", 0, row{About: "one that is shorter", Rule: check.NotRecorded}},
@@ -165,6 +168,9 @@ func TestToldByLookEdges(t *testing.T) {
 		{BlockedLoop, nil, figures{evidence.FactLoopCollected: .26, evidence.FactLoopCollections: 5, evidence.FactLoopCollectionMost: 2e8}, "", 0, row{About: "GC for a quarter of the time", Rule: check.StandsAlone, ID: "loop.collected_share", Figure: .26, Says: "5 collections of up to 200 ms"}},
 		{BlockedLoop, nil, figures{evidence.FactLoopCollected: .24, evidence.FactLoopCollections: 50, evidence.FactLoopCollectionMost: 2e8}, "", 0, row{About: "GC for less", Rule: check.TooLittle, ID: "loop.collected_share", Figure: .24}},
 		{BlockedLoop, nil, figures{evidence.FactLoopCollected: .26, evidence.FactLoopCollections: 4, evidence.FactLoopCollectionMost: 2e8}, "", 0, row{About: "four collections", Rule: check.TooFew, Says: "node --trace-gc"}},
+		{BlockedLoop, nil, figures{evidence.FactLoopCollected: .98, evidence.FactLoopCollections: 2, evidence.FactLoopCollectionMost: 1.01e9}, "", 0, row{About: "two collections of a second", Rule: check.StandsAlone, ID: "loop.collection_longest_ms", Figure: 1010}},
+		{BlockedLoop, nil, figures{evidence.FactLoopCollected: 1, evidence.FactLoopCollections: 1, evidence.FactLoopCollectionMost: 3e9}, "", 0, row{About: "one collection of three seconds", Rule: check.TooFew}},
+		{BlockedLoop, nil, figures{evidence.FactLoopCollected: .98, evidence.FactLoopCollections: 2, evidence.FactLoopCollectionMost: .99e9}, "", 0, row{About: "two of not quite a second", Rule: check.TooFew}},
 	} {
 		c := checktest.Told{Of: evidence.Subject{Name: "shop", CPUs: 4}, Series: x.series, Facts: x.facts, Text: x.text, Readings: x.readings}.Case()
 		if !x.cause.Applies(c) {

@@ -99,7 +99,23 @@ func judgeLockedThreads(c *check.Case) (v check.Verdict, ok bool) {
 		Title:   fmt.Sprintf("Probably: %.0f of %s wait for a mutex%s.", f.Number, units.Plural(int(all.Number), "thread"), in),
 		Summary: fmt.Sprintf("%.0f threads wait for a mutex", f.Number)}
 	v.Evidence = append(v.Evidence, c.Figure("threads.wait_mutex", "threads that wait for a mutex, at one look", f.Number, "count", f.Origin))
-	v.Fix = []check.Fix{{Text: "find the thread that holds it (in gdb: print *(pthread_mutex_t*)ADDRESS shows __owner), and what it waits for; hold it for less time", Code: f.Value}}
+	v.Fix = []check.Fix{{Text: "find the thread that holds it (in gdb print *(pthread_mutex_t*)ADDRESS shows __owner; of Python it is one whose stack does not wait there), and what it waits for; hold it for less time", Code: f.Value}}
 	v.Needs = []check.Need{{What: "the stacks of all threads, to show who holds it", Command: "gdb -p PID -batch -ex 'thread apply all bt'"}}
+	return v, true
+}
+
+// judgeSlowLocked judges by a server's log of requests that took too long: most of them waited for a lock or their session, at one place.
+func judgeSlowLocked(c *check.Case) (v check.Verdict, ok bool) {
+	all, _ := c.Fact(evidence.FactSlowSeen)
+	f, told := c.Fact(evidence.FactSlowLocked)
+	if !told || c.Ledger != nil || f.Number < fewAwaiting.Value || f.Number < mostLocked.Value*all.Number {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: f.Number / max(1, all.Number),
+		Title:   fmt.Sprintf("Requests wait for one another: %.0f of %s that took too long were waiting in %s.", f.Number, units.Plural(int(all.Number), "request"), f.Value),
+		Summary: fmt.Sprintf("%.0f slow requests waited in %s", f.Number, f.Value)}
+	v.Evidence = append(v.Evidence, c.Figure("requests.await_lock", "requests in the slow log that waited for a lock or their session there", f.Number, "count", f.Origin))
+	v.Fix = []check.Fix{{Text: "let go of the session as soon as it is read: requests of one session run one after the other while each holds it", Setting: "session_start(['read_and_close' => true]), or session_write_close()", Code: f.Value}}
+	v.Needs = []check.Need{{What: "what the request that holds it does during that time, and how many requests were not slow: the access log from the same period"}}
 	return v, true
 }

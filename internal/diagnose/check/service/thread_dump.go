@@ -94,7 +94,7 @@ func judgeLoopCollected(c *check.Case) check.Verdict {
 	switch {
 	case share.Number < check.Material.Value:
 		return v
-	case n.Number < fewCollections.Value:
+	case n.Number < fewCollections.Value && (n.Number < fewStatement.Value || most.Number < aSecond.Value):
 		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer log of node --trace-gc: some minutes under load"}}
 		return v
 	}
