@@ -135,7 +135,7 @@ const summed = 60e3
 // methods say how the time of a row was measured, by the first word of its last column.
 var methods = []struct{ id, says string }{
 	{ledger.MethodTrace, "from a trace of each request"},
-	{ledger.MethodSampled, "from looks at the threads, many times a second"},
+	{ledger.MethodSampled, "from samples of the threads, many a second"},
 	{ledger.MethodSample, "as in traced requests like these"},
 	{ledger.MethodSpan, "as the source of the requests gives it"},
 	{ledger.MethodShare, "known for all requests together, not for each"},

@@ -32,7 +32,7 @@ later); several servers on several links, or replicas near the clients; a faster
 server on one machine. For a client that does not read: find what it does instead; make it request
 less at a time.`,
 	Least:      "output buffers of 64 KiB and more in half of the CLIENT LIST samples, or clients closed for their output buffer, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
-	Thresholds: []check.Threshold{anyTraffic, big, few, hasTime, mostLooks, someAnswers, waitsToBeSent},
+	Thresholds: []check.Threshold{anyTraffic, few, hasTime, mostLooks, someAnswers, waitsToBeSent},
 
 	Needs:   "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
 	Applies: isRedis,

@@ -137,7 +137,7 @@ func ownWork(c *check.Case) check.Verdict {
 		v.Summary += ", not more than is usual"
 		if 2*over >= share {
 			v.Rule = check.TooLittle
-			v.Summary = fmt.Sprintf("%s is own work, %s beyond what is usual: less than the %s that a cause has", check.OfSlow(share), units.Percent(over), units.Percent(least))
+			v.Summary = fmt.Sprintf("%s is own work, %s above the usual: less than the %s that a cause has", check.OfSlow(share), units.Percent(over), units.Percent(least))
 		}
 		return v
 	case (1-made)*over < least:
