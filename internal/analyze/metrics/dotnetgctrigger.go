@@ -19,10 +19,12 @@ type GCTrigger struct {
 	Stack   evidence.StackID // one of the stacks summed up here
 
 	// The code responsible: short frames without namespaces; "": none.
-	Caller string   // the caller of what collects or allocates, whether the user's code or not: "MemoryTrimmer.Trim"
-	Owner  string   // the nearest of the user's own code, else of a library
-	Began  string   // what runs it: "timer", "thread pool", "finalizer", "own thread"; "" unknown
-	Chain  []string // from what collects or allocates outwards, as [threadstack.Short] prints it, without mere dispatchers
+	Caller string // the caller of what collects or allocates, whether the user's code or not: "MemoryTrimmer.Trim"
+	Owner  string // the nearest of the user's own code, else of a library
+	// Pressure says that the code did not ask for a collection, but told the collector of memory outside the heap (GC.AddMemoryPressure).
+	Pressure bool
+	Began    string   // what runs it: "timer", "thread pool", "finalizer", "own thread"; "" unknown
+	Chain    []string // from what collects or allocates outwards, as [threadstack.Short] prints it, without mere dispatchers
 	GCRollup
 	Collections []int           // indices of [DotnetGC.Collections]
 	Origin      evidence.Origin // of the collection with the longest pause
@@ -80,6 +82,7 @@ func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.
 	}
 	t.Began = beganBy(frames, view)
 	for _, f := range frames {
+		t.Pressure = t.Pressure || strings.Contains(f, "System.GC.AddMemoryPressure(") || strings.Contains(f, "System.GC._AddMemoryPressure(")
 		if isCollect(f) || strings.HasPrefix(f, "?!?") {
 			continue
 		}

@@ -9,10 +9,10 @@ import (
 )
 
 var suite = formattest.Suite{Format: Format, Name: "jfr.txt", Match: map[string]format.Confidence{
-	"jdk.ZAllocationStall {\n  startTime = 01:25:30.989\n":   format.Sure,
-	"jdk.JavaMonitorEnter {\n  startTime = 01:25:30.989\n":   format.Sure,
-	"$ jfr print --events jdk.ZAllocationStall x.jfr\n":      format.No,
-	"jdk.CPULoad {\n  startTime = 01:25:30.989\n}": format.No,
+	"jdk.ZAllocationStall {\n  startTime = 01:25:30.989\n": format.Sure,
+	"jdk.JavaMonitorEnter {\n  startTime = 01:25:30.989\n": format.Sure,
+	"$ jfr print --events jdk.ZAllocationStall x.jfr\n":    format.No,
+	"jdk.CPULoad {\n  startTime = 01:25:30.989\n}":         format.No,
 }}
 
 func TestFormat(t *testing.T) { suite.Test(t) }

@@ -62,7 +62,11 @@ func judgeInduced(c *check.Case) check.Verdict {
 	if len(who) > 0 {
 		name = askerName(&who[0])
 	}
-	v.Title = fmt.Sprintf("%s requests collections: %s paused the program for %s in total, the longest for %s.", name, units.Plural(len(all), "induced collection"),
+	does := "requests collections"
+	if len(who) > 0 && who[0].Pressure {
+		does = "tells the collector of memory outside the heap (GC.AddMemoryPressure), which makes it collect everything"
+	}
+	v.Title = fmt.Sprintf("%s %s: %s paused the program for %s in total, the longest for %s.", name, does, units.Plural(len(all), "induced collection"),
 		units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
 	for i := range who[:min(3, len(who))] {
 		t := &who[i]
@@ -102,6 +106,10 @@ func (g *collector) adviseInduced(v *check.Verdict, who []metrics.GCTrigger, lim
 	code := ""
 	if len(who) > 0 {
 		code = askerName(&who[0])
+	}
+	if len(who) > 0 && who[0].Pressure {
+		add("tell it of no more memory than is held outside the heap, and take it back where that is freed: GC.RemoveMemoryPressure in Dispose, which callers call, not in a finalizer", "", code)
+		return
 	}
 	if limit != nil {
 		add(fmt.Sprintf("raise the limit that it compares with: it requests a collection whenever the process uses more than about %s%s", units.Size(limit.at), limit.formatShare()), "", code)
