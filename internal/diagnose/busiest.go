@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // Busiest is the route that most time of all requests went into, and what that time was: where all requests of a route take
@@ -17,6 +18,7 @@ type Busiest struct {
 	Share   *float64  `json:"share"` // of the time of all requests of the process
 	P50Ms   *float64  `json:"p50_ms"`
 	Parts   []Portion `json:"parts"` // the largest first, those of a tenth or more
+	Code    string    `json:"code"`  // where most of the work is done that is the largest part; "": not work, or not known
 }
 
 // Portion is a part of the time of a route's requests.
@@ -31,6 +33,7 @@ const (
 	mostWalked   = 2000 // requests of a route that tell what its time is: more change the shares by less than 2 %
 	leastPortion = .1   // of a route's time, from which a part of it is told
 	mostPortions = 3
+	mostlyThere  = .5 // of the work, from which the code is told
 )
 
 // findBusiest returns the busiest route; nil where requests have no routes, or most of its time was not observed.
@@ -99,6 +102,12 @@ func (r *run) findBusiest() *Busiest {
 	for _, k := range order[:min(mostPortions, len(order))] {
 		e := r.newEntry(l, ledger.Entry{Mechanism: k.m, Detail: k.detail, Ns: sums[k]})
 		out.Parts = append(out.Parts, Portion{Mechanism: e.Mechanism, Title: e.Title, Detail: e.Detail, Share: stats.FiniteOrNil(float64(sums[k]) / float64(walked))})
+	}
+	if len(order) > 0 && order[0].m == ledger.Own {
+		c := &check.Case{Bundle: r.b, Subject: l.Subject, Ledger: l, Looks: r.incident.Threads}
+		if where := c.WorkedIn(rows); len(where) > 0 && where[0].Share >= mostlyThere {
+			out.Code = where[0].Name()
+		}
 	}
 	return out
 }

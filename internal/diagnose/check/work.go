@@ -22,10 +22,13 @@ type Effort struct {
 	Origin evidence.Origin
 }
 
+// unnamed begins the formats' text for code without a name, as what a program compiles while it runs.
+const unnamed = "an unknown function"
+
 // Name returns the function, and what it called.
 func (e Effort) Name() string {
 	switch {
-	case e.Function == "":
+	case e.Function == "" || e.Callee != "" && strings.HasPrefix(e.Function, unnamed):
 		return e.Callee
 	case e.Callee == "":
 		return e.Function
@@ -35,13 +38,16 @@ func (e Effort) Name() string {
 
 // Worked returns the functions in which slow requests ran, the most work first: by the samples taken during them, else by the
 // stacks of their threads.
-func (c *Case) Worked() []Effort {
+func (c *Case) Worked() []Effort { return c.WorkedIn(c.Ledger.Slow) }
+
+// WorkedIn is [Case.Worked] for any requests.
+func (c *Case) WorkedIn(rows []int) []Effort {
 	sums := make(map[called]float64)
 	origin := From(c.Ledger.StatesFrom())
-	if clocked := c.clockedWork(); len(clocked) > 0 {
+	if clocked := c.clockedWork(rows); len(clocked) > 0 {
 		sums = clocked
 	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
-		for _, row := range c.Ledger.Slow {
+		for _, row := range rows {
 			lane := c.Bundle.Requests.Lane.At(row)
 			c.Ledger.Walk(row, func(at int64, s evidence.Segment, ch *ledger.Charges) {
 				if ch[ledger.Own] == 0 {
@@ -102,9 +108,9 @@ func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
 var FewClocked = Threshold{Name: "samples of the kernel's CPU clock during slow requests", Value: 10, Unit: "count",
 	Why: "each is 10 ms of CPU time; fewer say too little", Source: "binomial error of 10 samples: about 15 %"}
 
-// clockedWork returns where slow requests ran, by samples of the kernel's CPU clock on the thread that began each request,
+// clockedWork returns where requests ran, by samples of the kernel's CPU clock on the thread that began each request,
 // while that thread works on requests. It returns nil if there are fewer than [FewClocked].
-func (c *Case) clockedWork() map[called]float64 {
+func (c *Case) clockedWork(rows []int) map[called]float64 {
 	sums := make(map[called]float64)
 	r, n := &c.Bundle.Requests, 0
 	count := func(_ int64, stack evidence.StackID) {
@@ -114,7 +120,7 @@ func (c *Case) clockedWork() map[called]float64 {
 			sums[called{site.Function, site.Callee}]++
 		}
 	}
-	for _, row := range c.Ledger.Slow {
+	for _, row := range rows {
 		if lane := r.Lane.At(row); lane != 0 {
 			c.Threads().CPUClockSamples(c.Subject, lane, r.Begins(row), r.End.At(row), count)
 		}

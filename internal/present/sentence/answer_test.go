@@ -126,6 +126,10 @@ func TestBusiestRouteIsTold(t *testing.T) {
 	if said := Nothing(d, nil, nil); !strings.Contains(said, want) {
 		t.Errorf("%q", said)
 	}
+	d.Busiest.Parts, d.Busiest.Code = []diagnose.Portion{{Title: "own work", Share: num(.87)}, {Title: "unexplained", Share: num(.1)}}, "FormWriter.Write"
+	if said := Nothing(d, nil, nil); !strings.Contains(said, ": own work 87 %, most of it in FormWriter.Write; unexplained 10 %.") {
+		t.Errorf("%q", said)
+	}
 	d.Busiest.Parts = nil
 	if said := Nothing(d, nil, nil); strings.Contains(said, "Of all requests' time") {
 		t.Errorf("nothing is known of it: %q", said)

@@ -252,18 +252,24 @@ func describeBusiest(b *diagnose.Busiest) string {
 		return ""
 	}
 	var parts []string
+	between := ", "
 	for _, p := range b.Parts {
 		what := p.Title
 		if p.Detail != "" {
 			what += ": " + p.Detail
 		}
-		parts = append(parts, what+" "+units.Percent(*p.Share))
+		what += " " + units.Percent(*p.Share)
+		if len(parts) == 0 && b.Code != "" {
+			what += ", most of it in " + b.Code
+			between = "; "
+		}
+		parts = append(parts, what)
 	}
 	took := ""
 	if b.P50Ms != nil {
 		took = " (p50 " + units.Ms(*b.P50Ms) + ")"
 	}
-	return fmt.Sprintf("Of all requests' time %s is in %s%s: %s. ", units.Percent(*b.Share), b.Route, took, strings.Join(parts, ", "))
+	return fmt.Sprintf("Of all requests' time %s is in %s%s: %s. ", units.Percent(*b.Share), b.Route, took, strings.Join(parts, between))
 }
 
 // formatHostFigures lists figures of a host: "CPUs busy 98 %; of this in programs 39 %".
