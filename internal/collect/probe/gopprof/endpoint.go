@@ -69,25 +69,6 @@ func (e *endpoint) dialWithin(pid int) {
 	e.shown = fmt.Sprintf("network of pid %d: %s", pid, e.shown)
 }
 
-// refusesConnections reports whether nothing listens at the address any more. Behind a proxy that is not known.
-func (e *endpoint) refusesConnections(ctx context.Context) bool {
-	t := e.client.Transport.(*http.Transport)
-	if t.Proxy != nil {
-		if by, err := t.Proxy(&http.Request{URL: e.base}); by != nil || err != nil {
-			return false
-		}
-	}
-	host, port := e.base.Hostname(), e.base.Port()
-	if port == "" {
-		port = e.base.Scheme // dialers know its port by this name
-	}
-	c, err := t.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
-	if err == nil {
-		c.Close()
-	}
-	return errors.Is(err, syscall.ECONNREFUSED)
-}
-
 // dialAskFirst returns a dial function whose connections are read only after something was written to them.
 func dialAskFirst(dial func(context.Context, string, string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {

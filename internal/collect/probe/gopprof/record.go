@@ -20,14 +20,16 @@ type recording struct {
 	about evidence.Subject
 	end   time.Time
 
-	stop    context.CancelFunc
-	texts   int // heap profiles taken
-	mu      sync.Mutex
-	cut     map[string]bool // handlers whose answer was broken off: "profile", "trace"
-	gone    bool            // nothing listens any more
-	failure error           // of the sink: no more data can be stored
-	said    map[string]bool // warnings given
-	any     bool            // something was recorded
+	stop  context.CancelFunc
+	texts int // heap profiles taken
+	mu    sync.Mutex
+	cut   map[string]bool // handlers whose answer was broken off: "profile", "trace"
+	gone  bool            // nothing listens any more
+	// brokenOff says which answers the server broke off: a warning, unless it has ended, which says it once.
+	brokenOff []string
+	failure   error           // of the sink: no more data can be stored
+	said      map[string]bool // warnings given
+	any       bool            // something was recorded
 }
 
 // grace is how long a request may take beyond its seconds. Stopping a profile takes 0.2 s, longer on a starved host.
@@ -57,6 +59,11 @@ func recordEndpoint(ctx context.Context, e *endpoint, about evidence.Subject, pl
 		ends.Go(func() { r.fetchSnapshots(last, 2) })
 		ends.Go(func() { r.fetchHeap(last) })
 		ends.Wait()
+	}
+	if !r.gone {
+		for _, text := range r.brokenOff {
+			r.warnOnce("%s", text)
+		}
 	}
 	if len(r.cut) > 0 && !r.gone {
 		r.waitSettled(context.WithoutCancel(outer))
@@ -179,19 +186,29 @@ func (r *recording) reportBreak(ctx context.Context, p piece, err error, got int
 		return ended
 	}
 	switch {
-	case errors.Is(err, errGone), errors.Is(err, errHungUp) && r.refusesConnections(ctx): // the end is told once, and not for each answer that it breaks
+	case errors.Is(err, errGone):
 		r.warnOnce("%s: %v any more: the process ended; the data recorded until then is kept", r.shown, errGone)
 		r.mu.Lock()
 		r.gone = true
 		r.mu.Unlock()
 		r.stop()
 		return ended
-	case got > 0:
-		r.warnOnce("%s: interrupted after %d kB: %v; that part is kept", p.name, got>>10, err)
+	case errors.Is(err, errHungUp):
+		r.mu.Lock()
+		r.brokenOff = append(r.brokenOff, r.describeBreak(p, err, got))
+		r.mu.Unlock()
 	default:
-		r.warnOnce("%s: %s: %v", r.shown, p.path, err)
+		r.warnOnce("%s", r.describeBreak(p, err, got))
 	}
 	return broken
+}
+
+// describeBreak says which piece is not whole, and why.
+func (r *recording) describeBreak(p piece, err error, got int64) string {
+	if got > 0 {
+		return fmt.Sprintf("%s: interrupted after %d kB: %v; that part is kept", p.name, got>>10, err)
+	}
+	return fmt.Sprintf("%s: %s: %v", r.shown, p.path, err)
 }
 
 // noteLeftOn notes that what a piece switched on may still be on.

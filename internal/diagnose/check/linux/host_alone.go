@@ -188,7 +188,7 @@ func judgeReadyTenth(c *check.Case) (v check.Verdict, ok bool) {
 	v.Counted(n.Number, manyReadies)
 	v.Evidence = append(v.Evidence, c.Figure("sched.delay_tenth_ms", "wait for a CPU that a tenth of all waits reach", tenth.Number/1e6, "ms", tenth.Origin),
 		c.Figure("sched.delay_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
-		c.Figure("sched.delays", "waits that were counted", n.Number, "count", n.Origin))
+		c.Figure("sched.delays_counted", "waits that were counted", n.Number, "count", n.Origin))
 	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
 	v.Needs = []check.Need{{What: "whether a quota stops the tasks instead, which counts as a wait, too: cpu.stat of their groups (nr_throttled), and mpstat 1 for free CPUs"}}
 	return v, true
@@ -212,7 +212,7 @@ func judgeReadyDelay(c *check.Case) (v check.Verdict, ok bool) {
 	v.Counted(n.Number, manyReadies)
 	v.Evidence = append(v.Evidence, c.Figure("sched.delay_ms", "mean wait of "+mean.Value+" for a CPU", mean.Number/1e6, "ms", mean.Origin),
 		c.Figure("sched.delay_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin),
-		c.Figure("sched.delays", "waits that were counted", n.Number, "count", n.Origin))
+		c.Figure("sched.delays_counted", "waits that were counted", n.Number, "count", n.Origin))
 	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
 	v.Needs = []check.Need{askProcess}
 	return v, true
