@@ -17,8 +17,8 @@ type Busiest struct {
 	Subject string    `json:"subject"`
 	Share   *float64  `json:"share"` // of the time of all requests of the process
 	P50Ms   *float64  `json:"p50_ms"`
-	Parts   []Portion `json:"parts"` // the largest first, those of a tenth or more
-	Code    string    `json:"code"`  // where most of the work is done that is the largest part; "": not work, or not known
+	Parts   []Portion `json:"parts"`          // the largest first, those of a tenth or more
+	Code    string    `json:"code,omitempty"` // where most of the work is done that is the largest part; left out where that is no work, or where it is not known
 }
 
 // Portion is a part of the time of a route's requests.

@@ -291,7 +291,7 @@ func TestSaturatedByLooks(t *testing.T) {
 // Own work that is nearly all beyond the usual, and just too little, is not called usual.
 func TestOwnWorkJustTooLittle(t *testing.T) {
 	c := traced{call(ms), mixed(25, computing, sleeping("main.backOff")), 40}.subject(t)
-	if v := OwnWork.Judge(c); !v.RuledOut() || v.Rule != check.TooLittle || !strings.Contains(v.Summary, "24 % beyond what is usual: less than the 25 %") {
+	if v := OwnWork.Judge(c); !v.RuledOut() || v.Rule != check.TooLittle || !strings.Contains(v.Summary, "24 % above the usual: less than the 25 %") {
 		t.Errorf("%s, %q: %s", v.State, v.Rule.Answer, v.Summary)
 	}
 }
