@@ -22,10 +22,7 @@ import (
 	"github.com/unstall/unstall/internal/format"
 )
 
-var (
-	sample = flag.Bool("sample", false, "take a sample of parts away from a sample of recordings")
-	every  = flag.Bool("every", false, "take away every part of every recording, which takes long")
-)
+var every = flag.Bool("every", false, "take away every part of every recording, which takes long")
 
 // change takes a part of the evidence away, or makes it unknown.
 type change struct {
@@ -327,9 +324,6 @@ func known(j *judged) bool {
 // TestPartsAbsent asks all checks about recordings and files as they are, two processes at a time, and with one part after another taken away: what is
 // unknown finds nothing, clears nothing and is not printed.
 func TestPartsAbsent(t *testing.T) {
-	if !*sample && !*every {
-		t.Skip("it takes a minute and more: run it with -args -sample, or -every")
-	}
 	of := inputs(t)
 	maps.DeleteFunc(of, func(name string, _ []string) bool { return strings.Contains(name, "shared/corpus") })
 	for name, files := range of {
