@@ -115,7 +115,10 @@ func judgeSlowLocked(c *check.Case) (v check.Verdict, ok bool) {
 		Title:   fmt.Sprintf("Requests wait for one another: %.0f of %s that took too long were waiting in %s.", f.Number, units.Plural(int(all.Number), "request"), f.Value),
 		Summary: fmt.Sprintf("%.0f slow requests waited in %s", f.Number, f.Value)}
 	v.Evidence = append(v.Evidence, c.Figure("requests.await_lock", "requests in the slow log that waited for a lock or their session there", f.Number, "count", f.Origin))
-	v.Fix = []check.Fix{{Text: "let go of the session as soon as it is read: requests of one session run one after the other while each holds it", Setting: "session_start(['read_and_close' => true]), or session_write_close()", Code: f.Value}}
+	v.Fix = []check.Fix{{Text: "hold this lock for less time, or have one for each thing it protects: other requests wait until it is free", Code: f.Value}}
+	if strings.HasPrefix(f.Value, "session_start") {
+		v.Fix = []check.Fix{{Text: "let go of the session as soon as it is read: requests of one session run one after the other while each holds it", Setting: "session_start(['read_and_close' => true]), or session_write_close()", Code: f.Value}}
+	}
 	v.Needs = []check.Need{{What: "what the request that holds it does during that time, and how many requests were not slow: the access log from the same period"}}
 	return v, true
 }
