@@ -55,7 +55,7 @@ type Diagnosis struct {
 	Sources    []Source     `json:"sources"`
 	// Dashboard shows the same time in Grafana; left out if its address is not given.
 	Dashboard string `json:"dashboard,omitempty"`
-	// File is what a command line names the evidence by, for commands that a report prints; "" where it is several files, or none.
+	// File is the name of the evidence in the commands that a report prints; "" where it is several files, or none.
 	File string `json:"-"`
 
 	kept *kept

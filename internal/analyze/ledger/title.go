@@ -13,7 +13,7 @@ const (
 
 // TitleOf is [Mechanism.TitleOf] for the requests of this ledger: it says what kept ready threads from running as far as the evidence
 // tells that.
-func (l *Ledger) TitleOf(m Mechanism, lanes string) string { return l.title(m, lanes, l.quota) }
+func (l *Ledger) TitleOf(m Mechanism, lanes string) string { return l.chooseTitle(m, lanes, l.quota) }
 
 // TitleAt is [Mechanism.TitleAt] for the requests of this ledger.
 func (l *Ledger) TitleAt(m Mechanism, lanes string, what evidence.Wait) string {
@@ -25,10 +25,10 @@ func (l *Ledger) TitleAt(m Mechanism, lanes string, what evidence.Wait) string {
 
 // TitleFor is [Ledger.TitleOf] for one request.
 func (l *Ledger) TitleFor(row int, m Mechanism, lanes string) string {
-	return l.title(m, lanes, m == HostCPU && l.isStoppedByQuota(row))
+	return l.chooseTitle(m, lanes, m == HostCPU && l.isStoppedByQuota(row))
 }
 
-func (l *Ledger) title(m Mechanism, lanes string, quota bool) string {
+func (l *Ledger) chooseTitle(m Mechanism, lanes string, quota bool) string {
 	switch {
 	case m == RequestsCPU && (!l.Traced || l.Sampled):
 		return behindOwn

@@ -10,6 +10,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // Window is a stretch of time, [From, Until), ns.
@@ -35,12 +36,7 @@ var Unknown = Value{Number: math.NaN()}
 func (v Value) Known() bool { return !math.IsNaN(v.Number) }
 
 // OrZero returns the figure, 0 if it is not known: as an addend, or where more of it would speak for a cause.
-func (v Value) OrZero() float64 {
-	if v.Known() {
-		return v.Number
-	}
-	return 0
-}
+func (v Value) OrZero() float64 { return stats.ZeroIfNaN(v.Number) }
 
 // Most is the share of a window that must be watched for a figure to stand for all of it.
 const Most = .5

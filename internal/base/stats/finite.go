@@ -9,3 +9,11 @@ func FiniteOrNil(v float64) *float64 {
 	}
 	return &v
 }
+
+// ZeroIfNaN returns the figure, 0 if it is not known: as an addend, or where more of it would speak for a cause.
+func ZeroIfNaN(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}

@@ -142,8 +142,8 @@ type readies struct {
 	line  int64
 }
 
-// add keeps a histogram's waits.
-func (r *readies) add(spans []span, unit float64, line int64) {
+// addSpans keeps a histogram's waits.
+func (r *readies) addSpans(spans []span, unit float64, line int64) {
 	if r.spans == nil {
 		r.spans, r.line = make(map[[2]float64]float64), line
 	}
@@ -154,8 +154,8 @@ func (r *readies) add(spans []span, unit float64, line int64) {
 	}
 }
 
-// emit writes what the waits show of the host: how many, and the least that the longest tenth of them took.
-func (r *readies) emit(b *evidence.Builder, subject evidence.SubjectID) {
+// emitDelays writes what the waits show of the host: how many, and the least that the longest tenth of them took.
+func (r *readies) emitDelays(b *evidence.Builder, subject evidence.SubjectID) {
 	var spans []span
 	all, most := 0., 0.
 	for k, n := range r.spans {
@@ -188,7 +188,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if unit > 0 && all > 0 && len(t.Rows) < mostHistograms {
 			at := func(q float64) string { return fmt.Sprintf("%.4g", quantileOf(spans, all, q).most*unit) }
 			if runQueue {
-				waits.add(spans, unit, line)
+				waits.addSpans(spans, unit, line)
 			}
 			t.Rows = append(t.Rows, []string{"histogram " + strconv.Itoa(seen), fmt.Sprintf("%.0f", all), at(.5), at(.99), at(1)})
 		}
@@ -221,7 +221,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	listed.emitTable(b)
 	*b.Clock() = evidence.Clock{Name: "one histogram", Error: evidence.Unanchored}
-	waits.emit(b, b.Subject(evidence.Subject{Kind: evidence.Host}))
+	waits.emitDelays(b, b.Subject(evidence.Subject{Kind: evidence.Host}))
 	if len(t.Rows) > 0 {
 		b.Table(t)
 	}

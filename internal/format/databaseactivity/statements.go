@@ -89,7 +89,7 @@ func (p *parser) addPiled(b *evidence.Builder, subject evidence.SubjectID) {
 	statement := ""
 	for i := range p.rows {
 		s := &p.rows[i]
-		if !s.runs(p.product) || s.took < longPiled {
+		if !s.runsStatement(p.product) || s.took < longPiled {
 			continue
 		}
 		text := databaselog.Fingerprint(s.statement)
@@ -113,8 +113,8 @@ func (p *parser) addPiled(b *evidence.Builder, subject evidence.SubjectID) {
 	b.FactAt(subject, evidence.FactStatementMost, statement, largest.longest*1e9, largest.line)
 }
 
-// runs says whether a session runs a statement of an application: none that waits for a lock, a client or its next turn, and none of replication.
-func (s *session) runs(product string) bool {
+// runsStatement says whether a session runs a statement of an application: none that waits for a lock, a client or its next turn, and none of replication.
+func (s *session) runsStatement(product string) bool {
 	text := strings.ToUpper(s.statement)
 	if s.locked || text == "" || text == "NULL" || strings.HasPrefix(text, "START_REPLICATION") || strings.HasPrefix(text, "AUTOVACUUM") || strings.HasPrefix(text, "SHOW ") {
 		return false

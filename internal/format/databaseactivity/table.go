@@ -53,8 +53,8 @@ func splitCells(text string) (cells []string, bars bool) {
 	return cells, bars
 }
 
-// uncomment takes off what makes a line a comment of SQL, as answers stand below their statements in a script.
-func uncomment(text string) string {
+// trimCommentMark takes off what makes a line a comment of SQL, as answers stand below their statements in a script.
+func trimCommentMark(text string) string {
 	trimmed := strings.TrimSpace(text)
 	for _, mark := range []string{"# ", "-- ", "// ", "* "} {
 		if rest, ok := strings.CutPrefix(trimmed, mark); ok {
@@ -73,7 +73,7 @@ func (p *parser) parseLine(text string, line int64) {
 	if strings.HasPrefix(trimmed, "#") && p.readProfileRow(trimmed, line) {
 		return
 	}
-	text = uncomment(text)
+	text = trimCommentMark(text)
 	trimmed = strings.TrimSpace(text)
 	if p.parseInnoDBLine(trimmed, line) {
 		return

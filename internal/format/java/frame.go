@@ -23,7 +23,7 @@ func ParseFrame(l []byte) (function string, ok bool) {
 	return strings.ToValidUTF8(Stable(function), "?"), true
 }
 
-// Wait is what a thread waits for, by its innermost function.
+// Wait is the kind of thing that a thread waits for, as its innermost function tells.
 type Wait string
 
 // What threads wait for.

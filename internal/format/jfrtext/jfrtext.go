@@ -108,7 +108,7 @@ type stall struct {
 	stopped         time.Duration // what it stopped the program for
 }
 
-// young and full are the names of collections that stop the program as long as they last, by package jdk.jfr of JDK 8 to 25.
+// young and full are the names of collections in JDK 8 to 25 whose whole length is a pause (jdk.GarbageCollection, field name).
 var (
 	young = []string{"G1New", "ParallelScavenge", "DefNew", "ParNew"}
 	full  = []string{"G1Full", "ParallelOld", "SerialOld", "PSMarkSweep"}

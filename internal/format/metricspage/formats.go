@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/jstat"
 	"github.com/unstall/unstall/internal/format/procfs"
@@ -211,7 +212,7 @@ func parseGo(r *reading, _ *format.Artifact, b *evidence.Builder, _ context.Cont
 	fact(evidence.FactTotalAlloc, last.firstOf("go_memstats_alloc_bytes_total", "go_gc_heap_allocs_bytes_total"))
 	share := last.firstOf("go_memstats_gc_cpu_fraction")
 	if all := last.firstOf("go_cpu_classes_total_cpu_seconds_total"); math.IsNaN(share) && all > 0 { // marking on idle CPUs costs nothing else
-		share = (last.firstOf("go_cpu_classes_gc_total_cpu_seconds_total") - zeroIfNaN(last.firstOf("go_cpu_classes_gc_mark_idle_cpu_seconds_total"))) / all
+		share = (last.firstOf("go_cpu_classes_gc_total_cpu_seconds_total") - stats.ZeroIfNaN(last.firstOf("go_cpu_classes_gc_mark_idle_cpu_seconds_total"))) / all
 	}
 	if share >= 0 && share <= 1 {
 		fact(evidence.FactGCCPUFraction, share)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -46,18 +47,18 @@ func nodeFiles(p *page) (lines []format.Line) {
 	}
 	if load := p.firstOf("node_load1"); !math.IsNaN(load) {
 		head("/proc/loadavg")
-		add("%.2f %.2f %.2f 1/100 1000", load, zeroIfNaN(p.firstOf("node_load5")), zeroIfNaN(p.firstOf("node_load15")))
+		add("%.2f %.2f %.2f 1/100 1000", load, stats.ZeroIfNaN(p.firstOf("node_load5")), stats.ZeroIfNaN(p.firstOf("node_load15")))
 	}
 	if devices := labelsOf(p, "node_disk_reads_completed_total", "device"); len(devices) > 0 {
 		head("/proc/diskstats")
 		for i, d := range devices {
 			of := func(name string, scale float64) string {
-				return formatPlain(zeroIfNaN(p.sumOf(name, func(s *sample) bool { return s.label("device") == d })) * scale)
+				return formatPlain(stats.ZeroIfNaN(p.sumOf(name, func(s *sample) bool { return s.label("device") == d })) * scale)
 			}
 			weighted := of("node_disk_io_time_weighted_seconds_total", 1e3)
 			if math.IsNaN(p.firstOf("node_disk_io_time_weighted_seconds_total")) { // not on the page: the total time of all requests is the same
 				mine := func(s *sample) bool { return s.label("device") == d }
-				weighted = formatPlain((zeroIfNaN(p.sumOf("node_disk_read_time_seconds_total", mine)) + zeroIfNaN(p.sumOf("node_disk_write_time_seconds_total", mine))) * 1e3)
+				weighted = formatPlain((stats.ZeroIfNaN(p.sumOf("node_disk_read_time_seconds_total", mine)) + stats.ZeroIfNaN(p.sumOf("node_disk_write_time_seconds_total", mine))) * 1e3)
 			}
 			add("%4d %7d %s %s %s %s %s %s %s %s %s %s %s %s", 8, i*16, d,
 				of("node_disk_reads_completed_total", 1), of("node_disk_reads_merged_total", 1), of("node_disk_read_bytes_total", 1./512), of("node_disk_read_time_seconds_total", 1e3),
@@ -137,13 +138,6 @@ func labelsOf(p *page, name, label string) (all []string) {
 		}
 	}
 	return all
-}
-
-func zeroIfNaN(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // formatPlain writes a number without an exponent, as the kernel and Redis do.

@@ -124,8 +124,8 @@ type request struct {
 	frames  int
 }
 
-// place is where the request was, "" unknown.
-func (r *request) place() string { return cmp.Or(r.where, r.library, r.inner) }
+// findPlace returns where the request was, "" unknown.
+func (r *request) findPlace() string { return cmp.Or(r.where, r.library, r.inner) }
 
 func (r *request) addFrame(function string) {
 	r.frames++
@@ -222,13 +222,13 @@ func emitRequests(b *evidence.Builder, order []*request) {
 		if r.frames == 0 {
 			bare++
 		}
-		key := r.place()
+		key := r.findPlace()
 		if r.network {
 			key += evidence.Link
 		}
 		s := spots[key]
 		if s == nil {
-			s = &spot{place: r.place(), await: r.network, line: r.line}
+			s = &spot{place: r.findPlace(), await: r.network, line: r.line}
 			spots[key] = s
 			sorted = append(sorted, s)
 		}

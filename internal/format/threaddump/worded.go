@@ -21,8 +21,8 @@ import (
 //
 // https://github.com/apache/hadoop/blob/trunk/hadoop-common-project/hadoop-common/src/main/java/org/apache/hadoop/util/ReflectionUtils.java
 
-// unprefixed removes a logger's prefix, "[08:19:58] [Watchdog/ERROR]: ", from a line.
-func unprefixed(l []byte) []byte {
+// trimLogPrefix removes a logger's prefix, "[08:19:58] [Watchdog/ERROR]: ", from a line.
+func trimLogPrefix(l []byte) []byte {
 	if len(l) > 0 && l[0] == '[' {
 		if i := bytes.Index(l[:min(len(l), maxName)], []byte("]: ")); i > 0 {
 			return bytes.TrimLeft(l[i+len("]: "):], " \t")
@@ -33,7 +33,7 @@ func unprefixed(l []byte) []byte {
 
 // wordedHead reads the line that begins a thread there: its number, 0 not told, and its name.
 func wordedHead(l []byte) (number int64, name string, ok bool) {
-	l = bytes.TrimRight(unprefixed(l), " \t\r\n")
+	l = bytes.TrimRight(trimLogPrefix(l), " \t\r\n")
 	if after, is := bytes.CutPrefix(l, []byte("Current Thread: ")); is && len(after) > 0 {
 		return 0, string(after[:min(len(after), maxName)]), true
 	}
@@ -49,7 +49,7 @@ func wordedHead(l []byte) (number int64, name string, ok bool) {
 
 // wordedState reads the state of a thread there, in the line below its head.
 func wordedState(l []byte) string {
-	_, state, ok := bytes.Cut(unprefixed(l), []byte("State: "))
+	_, state, ok := bytes.Cut(trimLogPrefix(l), []byte("State: "))
 	if !ok {
 		return ""
 	}
@@ -70,7 +70,7 @@ func (p *parser) readWorded(trimmed []byte, l format.Line) bool {
 	if p.section != worded {
 		return false
 	}
-	text := unprefixed(trimmed)
+	text := trimLogPrefix(trimmed)
 	if state := wordedState(text); state != "" {
 		p.now.state = state
 		return true

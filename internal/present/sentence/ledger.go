@@ -177,8 +177,8 @@ func Reconciled(d *diagnose.Diagnosis) string {
 		sums := make(map[string]float64)
 		for _, r := range rows {
 			of := r.Ms / total
-			sums[family(r.Mechanism)] += of
-			for _, of := range []float64{of, sums[family(r.Mechanism)]} {
+			sums[groupMechanism(r.Mechanism)] += of
+			for _, of := range []float64{of, sums[groupMechanism(r.Mechanism)]} {
 				if of >= low-apart && of <= high+apart {
 					return ""
 				}
@@ -190,8 +190,8 @@ func Reconciled(d *diagnose.Diagnosis) string {
 	return ""
 }
 
-// family returns what the rows of one kind of cause have in common.
-func family(mechanism string) string {
+// groupMechanism returns what the rows of one kind of cause have in common.
+func groupMechanism(mechanism string) string {
 	switch mechanism {
 	case "stop_the_world", "mark_assist", "allocation_stall", "collector_cpu":
 		return "collector"

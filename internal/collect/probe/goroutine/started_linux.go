@@ -76,18 +76,18 @@ func (s *Starts) Of(goroutines []uint64) []Started {
 		asked[g] = true
 	}
 	for i := range int(n) {
-		if g := s.address(i); asked[g] && s.span(i)[reasonAfterState] != waitsForNetwork {
-			s.origin[s.id(i)] = g
+		if g := s.addressAt(i); asked[g] && s.spanAt(i)[reasonAfterState] != waitsForNetwork {
+			s.origin[s.idAt(i)] = g
 		}
 	}
 	for range mostLevels {
 		before := len(s.found)
 		for i := range int(n) {
-			status := binary.NativeEndian.Uint32(s.span(i)) &^ scanned
-			origin, of := s.origin[binary.NativeEndian.Uint64(s.span(i)[s.size-8:])]
-			if _, known := s.origin[s.id(i)]; of && !known && status != 0 && status != statusDead {
-				s.origin[s.id(i)] = origin
-				s.found = append(s.found, Started{Address: s.address(i), ID: s.id(i), Origin: origin})
+			status := binary.NativeEndian.Uint32(s.spanAt(i)) &^ scanned
+			origin, of := s.origin[binary.NativeEndian.Uint64(s.spanAt(i)[s.size-8:])]
+			if _, known := s.origin[s.idAt(i)]; of && !known && status != 0 && status != statusDead {
+				s.origin[s.idAt(i)] = origin
+				s.found = append(s.found, Started{Address: s.addressAt(i), ID: s.idAt(i), Origin: origin})
 			}
 		}
 		if len(s.found) == before {
@@ -97,9 +97,9 @@ func (s *Starts) Of(goroutines []uint64) []Started {
 	return s.found
 }
 
-func (s *Starts) address(i int) uint64 { return binary.NativeEndian.Uint64(s.list[8*i:]) }
-func (s *Starts) span(i int) []byte    { return s.spans[s.size*i : s.size*(i+1)] }
-func (s *Starts) id(i int) uint64      { return binary.NativeEndian.Uint64(s.span(i)[idAfterState:]) }
+func (s *Starts) addressAt(i int) uint64 { return binary.NativeEndian.Uint64(s.list[8*i:]) }
+func (s *Starts) spanAt(i int) []byte    { return s.spans[s.size*i : s.size*(i+1)] }
+func (s *Starts) idAt(i int) uint64      { return binary.NativeEndian.Uint64(s.spanAt(i)[idAfterState:]) }
 
 // readSpans reads the spans of the first n goroutines of the list.
 func (s *Starts) readSpans(n int) bool {
@@ -107,7 +107,7 @@ func (s *Starts) readSpans(n int) bool {
 		until := min(n, from+readAtOnce)
 		s.remote = s.remote[:0]
 		for i := from; i < until; i++ {
-			s.remote = append(s.remote, unix.RemoteIovec{Base: uintptr(s.address(i)) + uintptr(s.l.state), Len: s.size})
+			s.remote = append(s.remote, unix.RemoteIovec{Base: uintptr(s.addressAt(i)) + uintptr(s.l.state), Len: s.size})
 		}
 		to := s.spans[s.size*from : s.size*until]
 		local := []unix.Iovec{{Base: &to[0]}}

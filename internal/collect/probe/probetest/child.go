@@ -49,7 +49,7 @@ func Play(t testing.TB, as string, env []string, args ...string) *Child {
 	t.Helper()
 	c := Role(as, args...)
 	c.Env = append(c.Env, env...)
-	return start(t, c)
+	return startChild(t, c)
 }
 
 // PlayBuilt builds a program of Go and starts it; it must say a line. Unlike the test program it has its symbols. The test is skipped where
@@ -70,11 +70,11 @@ func PlayBuilt(t testing.TB, text string, flags ...string) *Child {
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	return start(t, exec.Command(bin))
+	return startChild(t, exec.Command(bin))
 }
 
-// start starts a child, which must say a line.
-func start(t testing.TB, command *exec.Cmd) *Child {
+// startChild starts a child, which must say a line.
+func startChild(t testing.TB, command *exec.Cmd) *Child {
 	t.Helper()
 	c := &Child{Cmd: command}
 	c.Stderr = os.Stderr

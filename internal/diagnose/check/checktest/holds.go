@@ -52,7 +52,7 @@ func Holds(t testing.TB, about string, k *check.Check, c *check.Case, v *check.V
 	}
 }
 
-// unworded is what a text has where a figure or a name was not known.
+// unworded matches a gap in a text: a figure or a name that was not known.
 var unworded = regexp.MustCompile(`NaN|[+-]Inf|%!|(^|[a-z×] |\()\?( [a-zA-Zµ%]|/s|[.,;:]|$)|  | \(\)|""| [,.;]( |$)|:[.;]|[:,] ?$|\b(in|of)( :|[.,])`)
 
 // Unworded returns the texts of a verdict that have a gap where a figure or a name was not known.

@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -70,7 +71,7 @@ func judgeForced(c *check.Case) check.Verdict {
 	mark, work := math.NaN(), 0.
 	for _, x := range forced {
 		if x.Mark > 0 { // the end of the first or the last may not have been recorded
-			mark = x.Mark/1e9 + zeroIfNaN(mark)
+			mark = x.Mark/1e9 + stats.ZeroIfNaN(mark)
 		}
 		for _, on := range []float64{x.Assist, x.Background, x.Idle} {
 			if on > 0 {
@@ -133,14 +134,6 @@ func judgeForced(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, check.Fix{Text: "remove the call: GC starts a cycle when the heap has grown, and returns free memory to the host in the background", Code: code},
 		check.Fix{Text: "if memory must stay below a limit, set it (Go 1.19 or later) instead of collecting by hand: GOMEMLIMIT"})
 	v.Explains = func(p *ledger.Place) bool { return p.Wait.Kind == evidence.ForcedCycle }
-	return v
-}
-
-// zeroIfNaN returns 0 for what is not known yet.
-func zeroIfNaN(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
 	return v
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -182,7 +183,7 @@ func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.Re
 	if share > 0 {
 		v.Summary += " " + units.Percent(share) + " of the time"
 	}
-	v.Weight = zeroIfNaN(share)
+	v.Weight = stats.ZeroIfNaN(share)
 	if n := s.waitingClients(meanDelay(s.keptBySlowCommands())); n > v.Weight {
 		v.Weight = n
 		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients that wait, on average", n, "count", s.waits.Mean.Origin))

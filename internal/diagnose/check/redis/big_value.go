@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -62,7 +63,7 @@ func judgeBig(c *check.Case) check.Verdict {
 		return s.unlessUnknown(v, from)
 	}
 	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value transferred", largest, "bytes", from.Origin))
-	bytes := zeroIfNaN(s.NetIn.Number) + zeroIfNaN(s.NetOut.Number)
+	bytes := stats.ZeroIfNaN(s.NetIn.Number) + stats.ZeroIfNaN(s.NetOut.Number)
 	moving := math.Min(1, bytes*perByte/1e9)
 	v.Weigh(moving, ofThread)
 	_, little := s.splitLongCommands()
@@ -78,7 +79,7 @@ func judgeBig(c *check.Case) check.Verdict {
 		v.Weight = moving
 		k := metrics.RedisKept{What: "values", Over: 1e9, Origin: from.Origin}
 		k.Add(bytes/largest, largest*perByte)
-		v.Weight = math.Max(v.Weight, zeroIfNaN(s.Waiting(&k)))
+		v.Weight = math.Max(v.Weight, stats.ZeroIfNaN(s.Waiting(&k)))
 		if n := s.waitingClients(meanDelay(much)); n > v.Weight {
 			v.Weight = n
 			v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
@@ -135,7 +136,7 @@ func (s *server) largestValue() (bytes float64, from metrics.Value) {
 		note(s.OutputBuffers)
 	}
 	if s.Ops.Number > 0 {
-		note(metrics.Value{Number: (zeroIfNaN(s.NetIn.Number) + zeroIfNaN(s.NetOut.Number)) / s.Ops.Number, Origin: s.NetOut.Origin, Watched: 1})
+		note(metrics.Value{Number: (stats.ZeroIfNaN(s.NetIn.Number) + stats.ZeroIfNaN(s.NetOut.Number)) / s.Ops.Number, Origin: s.NetOut.Origin, Watched: 1})
 	}
 	for _, e := range s.Slow.Entries {
 		if e.At >= s.Over.From || s.Single || s.Looks == 0 {

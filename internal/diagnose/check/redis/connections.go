@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -115,7 +116,7 @@ func judgeConnections(c *check.Case) check.Verdict {
 	case opened >= manyOpened.Value && (each >= forCommands.Value || opened*costs/1e9 >= ofThread.Value):
 		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Clients of %s do not reuse connections: %s new ones per second%s.", s.productTitle(), units.Num(opened), formatEach(1/each))
-		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*zeroIfNaN(s.waits.Best.Number)/1e9)
+		v.Weight = math.Max(math.Min(1, opened*costs/1e9), opened*2*stats.ZeroIfNaN(s.waits.Best.Number)/1e9)
 	case most >= burst.Value && !s.Single && s.waits.Late.Number >= often.Value && !s.hasSlow(s.waits.Late.Number/2):
 		v.Rule = check.Matters
 		v.Title = fmt.Sprintf("Clients of %s connect in bursts: %s within one second, while all other clients wait.", s.productTitle(), units.Num(most))

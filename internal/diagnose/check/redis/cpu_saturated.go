@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -59,7 +60,7 @@ func (s *server) mainThreadUse() (cores float64, isFull bool) {
 	if cores >= saturated.Value || s.InCommands.Number >= full.Value && !s.Single {
 		return cores, true
 	}
-	delay := zeroIfNaN(s.all.RunDelay.Number)
+	delay := stats.ZeroIfNaN(s.all.RunDelay.Number)
 	return cores, cores >= leastOwn.Value && cores+math.Min(delay, 1-cores) >= full.Value && delay > 0 && delay <= cores
 }
 
@@ -77,7 +78,7 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	cores, isFull := s.mainThreadUse()
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("its main thread uses %s of a CPU", units.Percent(cores))}
 	if isFull && cores < saturated.Value {
-		v.Weigh(math.Max(zeroIfNaN(s.InCommands.Number), math.Min(1, cores+zeroIfNaN(s.all.RunDelay.Number))), full)
+		v.Weigh(math.Max(stats.ZeroIfNaN(s.InCommands.Number), math.Min(1, cores+stats.ZeroIfNaN(s.all.RunDelay.Number))), full)
 	} else {
 		v.Weigh(cores, saturated)
 	}
@@ -108,7 +109,7 @@ func judgeSaturated(c *check.Case) check.Verdict {
 	}
 	s.addWork(c, &v)
 	much, _ := s.splitLongCommands()
-	v.Weight = math.Max(cores, zeroIfNaN(s.InCommands.Number))
+	v.Weight = math.Max(cores, stats.ZeroIfNaN(s.InCommands.Number))
 	if n := s.waitingClients(meanDelay(much)); n > v.Weight {
 		v.Weight = n
 		v.Evidence = append(v.Evidence, c.Figure("redis.waiting_clients", "clients waiting for the main thread, on average", n, "count", s.waits.Mean.Origin))
@@ -167,7 +168,7 @@ func (s *server) addWork(c *check.Case, v *check.Verdict) {
 
 // addLoadFixes adds what helps a busy thread.
 func (s *server) addLoadFixes(v *check.Verdict, cores float64) {
-	inCommands := zeroIfNaN(s.InCommands.Number)
+	inCommands := stats.ZeroIfNaN(s.InCommands.Number)
 	if s.Release.AtLeast(6, 0) && inCommands < cores/2 && !(s.IOThreads.Number > 1) {
 		v.Fix = append(v.Fix, check.Fix{Text: "read and write sockets in other threads: less than half of its time is in commands", Setting: "io-threads 4"})
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -109,7 +110,7 @@ func judgeFork(c *check.Case) check.Verdict {
 		}
 	}
 	if f.Count.Number > 0 && f.Last.Known() {
-		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(zeroIfNaN(shareOf(forks))))
+		v.Summary = fmt.Sprintf("forks of %s, %s of the time", units.Time(f.Most.Number), units.Percent(stats.ZeroIfNaN(shareOf(forks))))
 		v.Evidence = append(v.Evidence, c.Figure("fork.longest_ms", "longest fork", f.Most.Number/1e6, "ms", f.Most.Origin))
 	} else if f.Last.Number > 0 && s.Single {
 		v.Summary = fmt.Sprintf("its last fork took %s", units.Time(f.Last.Number))
@@ -193,8 +194,8 @@ func (s *server) supportForks(c *check.Case, v *check.Verdict, kept []metrics.Re
 		what = "rewrite its AOF"
 	}
 	k := &kept[0]
-	v.Spends = fmt.Sprintf("in forks of %s to %s", units.Time(math.Max(k.Longest, zeroIfNaN(f.Last.Number))), what)
-	v.Title = fmt.Sprintf("%s stops for %s each time it forks to %s: %s.", s.productTitle(), units.Time(math.Max(k.Each(), zeroIfNaN(f.Last.Number))), what, joinWords(formatRate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
+	v.Spends = fmt.Sprintf("in forks of %s to %s", units.Time(math.Max(k.Longest, stats.ZeroIfNaN(f.Last.Number))), what)
+	v.Title = fmt.Sprintf("%s stops for %s each time it forks to %s: %s.", s.productTitle(), units.Time(math.Max(k.Each(), stats.ZeroIfNaN(f.Last.Number))), what, joinWords(formatRate(k.PerSecond()), units.Percent(shareOf(kept))+" of the time"))
 	v.Summary = fmt.Sprintf("forks of up to %s, %s of the time", units.Time(k.Longest), units.Percent(shareOf(kept)))
 	s.rankByWaits(c, v, kept)
 	if f.Count.Known() {

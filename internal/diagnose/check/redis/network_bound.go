@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -58,7 +59,7 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		return notTold("")
 	}
 	waiting, part := s.unsentBytes()
-	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s/s sent", units.Size(zeroIfNaN(s.NetOut.Number)))}
+	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s/s sent", units.Size(stats.ZeroIfNaN(s.NetOut.Number)))}
 	v.Weigh(part, mostLooks)
 	v.Weigh(s.NetOut.Number, anyTraffic)
 	if s.NetOut.Known() {
@@ -118,7 +119,7 @@ func (s *server) unsentBytes() (bytes, part float64) {
 		return math.NaN(), math.NaN()
 	}
 	for _, h := range s.Hosts {
-		bytes += zeroIfNaN(h.Output.Number)
+		bytes += stats.ZeroIfNaN(h.Output.Number)
 	}
 	return bytes, s.LooksAbove(evidence.SeriesRedisMostOutput, waitsToBeSent.Value)
 }
@@ -137,12 +138,12 @@ func (s *server) atOnce() float64 {
 	much, _ := s.splitLongCommands()
 	calls := 0.
 	for i := range much {
-		calls += zeroIfNaN(much[i].PerSecond())
+		calls += stats.ZeroIfNaN(much[i].PerSecond())
 	}
 	if calls == 0 {
 		return 0
 	}
-	return someAnswers.Value * zeroIfNaN(s.NetOut.Number) / calls
+	return someAnswers.Value * stats.ZeroIfNaN(s.NetOut.Number) / calls
 }
 
 // countTakers returns the number of connections from hosts that leave answers waiting.

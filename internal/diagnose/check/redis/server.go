@@ -17,6 +17,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -124,7 +125,7 @@ func weighStops(v *check.Verdict, all []metrics.RedisKept) {
 	share, n, longest := 0., 0., 0.
 	for i := range all {
 		k := &all[i]
-		n, longest, share = n+k.Count, math.Max(longest, k.Longest), share+zeroIfNaN(k.Share())
+		n, longest, share = n+k.Count, math.Max(longest, k.Longest), share+stats.ZeroIfNaN(k.Share())
 	}
 	if delay := meanDelay(all); share >= ofThread.Value && delay >= forAll.Value {
 		v.Weigh(share, ofThread)
@@ -159,17 +160,10 @@ func shareOf(all []metrics.RedisKept) float64 {
 	share := math.NaN()
 	for i := range all {
 		if v := all[i].Share(); !math.IsNaN(v) {
-			share = math.Min(1, v+zeroIfNaN(share))
+			share = math.Min(1, v+stats.ZeroIfNaN(share))
 		}
 	}
 	return share
-}
-
-func zeroIfNaN(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // rankByWaits ranks a verdict by how long clients waited, and adds that as evidence.
@@ -177,11 +171,11 @@ func (s *server) rankByWaits(c *check.Case, v *check.Verdict, all []metrics.Redi
 	var clients, mean float64
 	for i := range all {
 		k := &all[i]
-		clients += zeroIfNaN(s.Waiting(k))
-		mean += zeroIfNaN(k.Mean())
+		clients += stats.ZeroIfNaN(s.Waiting(k))
+		mean += stats.ZeroIfNaN(k.Mean())
 	}
 	share := shareOf(all)
-	v.Weight = math.Max(clients, zeroIfNaN(share))
+	v.Weight = math.Max(clients, stats.ZeroIfNaN(share))
 	from := all[0].Origin
 	if share > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("redis.commands_delayed_share", "share of commands delayed by it", share, "1", from),
@@ -209,7 +203,7 @@ func (s *server) waitingClients(explained float64) float64 {
 		return math.NaN()
 	}
 	n := ops * math.Max(0, w.Number-explained) / 1e9
-	if most := s.Clients.Number - zeroIfNaN(s.Blocked.Number); most > 0 {
+	if most := s.Clients.Number - stats.ZeroIfNaN(s.Blocked.Number); most > 0 {
 		n = math.Min(n, most)
 	}
 	return n
@@ -218,7 +212,7 @@ func (s *server) waitingClients(explained float64) float64 {
 // meanDelay returns the mean delay (ns) of a command by what kept the thread.
 func meanDelay(all []metrics.RedisKept) (ns float64) {
 	for i := range all {
-		ns += zeroIfNaN(all[i].Mean())
+		ns += stats.ZeroIfNaN(all[i].Mean())
 	}
 	return ns
 }

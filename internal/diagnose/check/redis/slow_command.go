@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -111,7 +112,7 @@ func (s *server) isWorthNaming(k *metrics.RedisKept) bool {
 	}
 	var spent float64
 	for i := range s.Commands {
-		spent += zeroIfNaN(s.Commands[i].Spent.Number)
+		spent += stats.ZeroIfNaN(s.Commands[i].Spent.Number)
 	}
 	return k.Total >= ofThread.Value*spent && (k.Longest >= longCall.Value || k.Count >= few.Value && k.Each() >= longFork.Value)
 }

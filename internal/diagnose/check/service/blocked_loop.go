@@ -175,7 +175,7 @@ func offLoop(c *check.Case, h *loopHolder, site *loopSite) check.Fix {
 	return fix
 }
 
-// privateToLoop begins the names of libuv's own functions, which nobody else calls: https://docs.libuv.org.
+// privateToLoop is the prefix of libuv's internal functions (https://docs.libuv.org).
 const privateToLoop = "uv__"
 
 // loopLibraries are libraries with event loops, by parts of the names of their functions, and what each has for long work.
