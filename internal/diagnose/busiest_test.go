@@ -52,6 +52,16 @@ func TestBusiestRoute(t *testing.T) {
 	if p := got.Parts[1]; p.Mechanism != "own" || *p.Share != .25 {
 		t.Errorf("%+v: a quarter is own work", p)
 	}
+	if got.Code != "" {
+		t.Errorf("%q: a call is no work", got.Code)
+	}
+	got = run(func(p *evidence.Builder, took time.Duration) evidence.Path {
+		stack := p.Stack([]evidence.Frame{{Func: p.Name("main.render")}, {Func: p.Name("net/http.(*conn).serve")}})
+		return evidence.Path{}.Append(evidence.Segment{Kind: evidence.Running, Dur: int64(took), Stack: stack})
+	})
+	if got == nil || got.Code != "main.render" {
+		t.Errorf("%+v: the work is in main.render, by the states of requests alone", got)
+	}
 	if got := run(func(_ *evidence.Builder, took time.Duration) evidence.Path {
 		return evidence.Path{}.Append(evidence.Segment{Kind: evidence.Unobserved, Dur: int64(took)})
 	}); got != nil {

@@ -20,8 +20,8 @@ type Place struct {
 	Through   []string // the chain of what requests waited for before the root, outermost first, for most of the time
 	Linked    Charges  // ns that requests spent here while they waited for a holder, by what they waited for
 	Ns        int64
-	Requests  int     // slow requests that were here
-	Per       []int64 // ns, in the order of [Ledger.Slow]
+	Requests  int     // requests that were here
+	Per       []int64 // ns, in the order of the requests asked for: [Ledger.Slow] for [Ledger.Places]
 
 	not Claimed
 }
@@ -41,16 +41,19 @@ type spot struct {
 type Site func(evidence.StackID) (function, callee string)
 
 // Places returns where slow requests spent their time, the longest first, without what is claimed.
-func (l *Ledger) Places(site Site, not Claimed) []Place {
+func (l *Ledger) Places(site Site, not Claimed) []Place { return l.PlacesOf(l.Slow, site, not) }
+
+// PlacesOf returns where requests of any latency, by row, spent their time, the longest first, without what is claimed.
+func (l *Ledger) PlacesOf(rows []int, site Site, not Claimed) []Place {
 	at := make(map[spot]*Place)
 	through := make(map[spot]map[[2]evidence.NameID]int64)
 	from := make(map[spot]map[string]int64)
 	in := func(Mechanism) bool { return true }
-	for n, row := range l.Slow {
+	for n, row := range rows {
 		l.eachSpot(row, site, not, in, func(k spot, s *evidence.Segment, root bool, v int64) {
 			p := at[k]
 			if p == nil {
-				p = &Place{Mechanism: k.m, What: k.what, Wait: l.b.Names.Wait(l.b.Names.Lookup(k.what)), Where: k.where, Stack: s.Stack, Per: make([]int64, len(l.Slow)), not: not}
+				p = &Place{Mechanism: k.m, What: k.what, Wait: l.b.Names.Wait(l.b.Names.Lookup(k.what)), Where: k.where, Stack: s.Stack, Per: make([]int64, len(rows)), not: not}
 				if root {
 					p.Stack = s.HolderStack
 				}

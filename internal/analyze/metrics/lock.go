@@ -113,9 +113,10 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	}
 	l.Owner = largestKey(owners)
 	delete(holders, 0)
-	l.seenHolding(of.Samples(subject), largestKey(holders))
-	if l.Owner == "" && l.Holder.Told {
-		l.Within = outermostCode(of, subject, largestKey(holders))
+	if lane := largestKey(holders); lane == 0 {
+		l.guessHolder(slices.Concat(of.Moments(subject)...))
+	} else if l.seenHolding(of.Samples(subject), lane); l.Owner == "" {
+		l.Within = outermostCode(of, subject, lane)
 	}
 	return l
 }
@@ -149,21 +150,75 @@ type act struct {
 
 func actOf(v *threadstack.View) act { return act{v.Owner, v.Doing(), v.Waiting()} }
 
-// seenHolding finds what the holder was seen doing: the thread that the runtime names (0: none), else a thread in the same
-// code that does not wait for the lock.
+// seenHolding finds what the thread that the runtime names as the holder was seen doing, while it did not wait for a lock itself.
 func (l *Locks) seenHolding(looks []threads.Sample, lane evidence.LaneID) {
 	seen := make(map[act]int)
 	for i := range looks {
-		x := &looks[i]
-		if x.View.State == evidence.LockWait || x.View.State == evidence.Idle || x.View.Owner == "" {
-			continue
-		}
-		if lane != 0 && x.Lane == lane || lane == 0 && x.View.Owner == l.Owner {
+		if x := &looks[i]; x.Lane == lane && x.View.State != evidence.LockWait && x.View.State != evidence.Idle && x.View.Owner != "" {
 			seen[actOf(&x.View)]++
 		}
 	}
-	l.Holder.Told = lane != 0
+	l.Holder.Told = true
 	l.setHolder(seen)
+}
+
+// A holder that nothing names must be in most of the looks in which others wait for the lock, in at least two of them, and
+// at least this many times as often as in the other looks unless it is in the code that takes the lock.
+const (
+	leastBeside = 2
+	oftener     = 3
+)
+
+// guessHolder takes for the holder what a thread did that did not wait in most looks in which others waited for the lock: in code that hardly ever
+// runs otherwise, or else in the code that takes the lock. Other code than that of the waiting threads may hold a lock without a known
+// owner, such as a shared one of java.util.concurrent, or one within a ConcurrentDictionary.
+func (l *Locks) guessHolder(rounds [][]threads.Sample) {
+	if l.Owner == "" {
+		return
+	}
+	var waited, free int // rounds
+	with, without := make(map[act]int), make(map[act]int)
+	same, inside := make(map[act]int), 0
+	for _, looks := range rounds {
+		waits := slices.ContainsFunc(looks, func(x threads.Sample) bool {
+			return x.View.State == evidence.LockWait && x.View.Owner == l.Owner
+		})
+		into := without
+		if free++; waits {
+			into = with
+			free--
+			waited++
+		}
+		once, met := make(map[act]bool), false
+		for i := range looks {
+			v := &looks[i].View
+			if v.State == evidence.LockWait || v.State == evidence.Idle || v.Owner == "" {
+				continue
+			}
+			a := actOf(v)
+			if once[a] {
+				continue
+			}
+			once[a] = true
+			if into[a]++; waits && v.Owner == l.Owner {
+				same[a]++
+				met = true
+			}
+		}
+		if met {
+			inside++
+		}
+	}
+	maps.DeleteFunc(with, func(a act, n int) bool { // without free looks, a thread that is always present is no more likely than others
+		return free == 0 || n < leastBeside || 2*n < waited || n*free < oftener*without[a]*waited
+	})
+	switch {
+	case len(with) > 0:
+		l.setHolder(with)
+		l.Holder.Beside = l.Holder.Owner != l.Owner
+	case 2*inside >= waited:
+		l.setHolder(same)
+	}
 }
 
 // outermostCode returns the outermost user code in which a thread was seen most often while it did not wait for a lock.

@@ -183,6 +183,54 @@ func TestLockSeenNow(t *testing.T) {
 	}
 }
 
+// Without the runtime's word the holder is what ran in most looks at which others waited, and hardly otherwise; or what ran in the same code in
+// most of them. What was there in a few of them is none.
+func TestGuessHolder(t *testing.T) {
+	const (
+		dispatch = " System.Private.CoreLib!System.Threading.ThreadPoolWorkQueue.Dispatch()"
+		monitor  = "[Native·Frames] System.Private.CoreLib!System.Threading.Monitor.Enter(object,bool&)"
+		waits    = monitor + " Shop!Shop.Tides.Enter(int32)" + dispatch
+		enters   = "Shop!Shop.Tides.Enter(int32)" + dispatch
+		copies   = "Shop!Shop.Tides.CopyAll()" + dispatch
+		renders  = "Shop!Shop.Page.Render()" + dispatch
+	)
+	for _, c := range []struct {
+		name   string
+		waited [][]string // what two threads do beside three that wait, at each look
+		free   [][]string
+		holder string
+		beside bool
+	}{
+		{"other code, only while others wait", [][]string{{copies, renders}, {copies, renders}, {copies, renders}, {enters, renders}}, [][]string{{enters, renders}, {enters, renders}, {renders}}, "Shop!Tides.CopyAll()", true},
+		{"the code that takes it", [][]string{{enters, renders}, {enters, renders}, {renders}}, [][]string{{renders}, {renders}, {enters, renders}}, "Shop!Tides.Enter(int)", false},
+		{"the code that takes it, and others always wait", [][]string{{enters, renders}, {enters, renders}}, nil, "Shop!Tides.Enter(int)", false},
+		{"too seldom in either", [][]string{{enters}, {renders}, {renders}, {renders}}, [][]string{{renders}, {renders}}, "", false},
+		{"met once", [][]string{{copies}}, [][]string{{renders}, {renders}}, "", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := newProcess("dotnet")
+			at := epoch
+			for i, acts := range append(c.waited, c.free...) {
+				at += sec
+				for lane := range evidence.LaneID(3) {
+					if i < len(c.waited) {
+						x.look(lane+2, at, waits)
+					}
+				}
+				for n, stack := range acts {
+					x.look(evidence.LaneID(n+6), at, stack)
+				}
+			}
+			b := x.done()
+			of := threads.Of(b, stacks)
+			l := LockEvents(b, of, x.id, ThreadPoolOf(b, of, x.id, Window{}))
+			if l.Owner != "Shop!Tides.Enter(int)" || l.Holder.Owner != c.holder || l.Holder.Beside != c.beside || l.Holder.Told {
+				t.Errorf("others wait in %q for %+v, want %q", l.Owner, l.Holder, c.holder)
+			}
+		})
+	}
+}
+
 func TestNoLockEvents(t *testing.T) {
 	x := newProcess("dotnet")
 	b := x.done()

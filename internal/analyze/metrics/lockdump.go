@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -221,24 +220,13 @@ func (d *dumps) findHolder() {
 	d.Holder.Upon = told > 0 && 2*upon > told
 	delete(classes, "")
 	d.Class = lockName(largestKey(classes))
-	if !d.Holder.Told && d.Owner != "" {
-		for _, burst := range d.bursts {
-			for i := range burst {
-				if s := burst[i].View.State; s != evidence.LockWait && s != evidence.Idle && burst[i].View.Owner == d.Owner {
-					saw(&burst[i])
-				}
-			}
-		}
+	if !d.Holder.Told {
+		d.guessHolder(d.bursts)
+		return
 	}
 	seen := make(map[act]int)
 	for a, times := range looks {
 		seen[a] = len(times)
-	}
-	if !d.Holder.Told {
-		if beside := d.actsBeside(); len(beside) > 0 {
-			d.Holder.Beside = true
-			seen = beside
-		}
 	}
 	d.setHolder(seen)
 }
@@ -260,50 +248,6 @@ func (d *dumps) lookDuring(lane, holder evidence.LaneID, from, until int64) (at 
 		}
 	}
 	return at
-}
-
-// A holder without a known owner must be in most of the dumps in which others wait for the lock, in at least two of them, and
-// at least this many times as often as in the other dumps.
-const (
-	leastBeside = 2
-	oftener     = 3
-)
-
-// actsBeside counts, by dumps, what threads without a lock to wait for did whenever others waited for the lock and hardly ever
-// otherwise. A lock without a known owner, such as a shared one of java.util.concurrent, may be held in other code than that of
-// the waiting threads.
-func (d *dumps) actsBeside() map[act]int {
-	var waited, free int // dumps
-	with, without := make(map[act]int), make(map[act]int)
-	for _, burst := range d.bursts {
-		waits := slices.ContainsFunc(burst, func(x threads.Sample) bool {
-			return x.View.State == evidence.LockWait && x.View.Owner == d.Owner
-		})
-		into := without
-		if free++; waits {
-			into = with
-			free--
-			waited++
-		}
-		once := make(map[act]bool)
-		for i := range burst {
-			v := &burst[i].View
-			if v.State == evidence.LockWait || v.State == evidence.Idle || v.Owner == "" {
-				continue
-			}
-			if a := actOf(v); !once[a] {
-				once[a] = true
-				into[a]++
-			}
-		}
-	}
-	if free == 0 {
-		return nil // a thread that is always present is no more likely than others
-	}
-	maps.DeleteFunc(with, func(a act, n int) bool {
-		return n < leastBeside || 2*n < waited || n*free < oftener*without[a]*waited
-	})
-	return with
 }
 
 // lockName returns the usual name of a lock's class: java.util.concurrent's synchronizer is an inner class and stands for

@@ -163,10 +163,26 @@ func (c *Case) SaveLocks(w *metrics.Locks) *Saves {
 func (c *Case) addFinding(k *Contention, v *Verdict) {
 	v.Evidence = append(append(v.Evidence, k.At...), k.Held...)
 	fix := Fix{Text: k.Shorten, Code: cmp.Or(c.Threads().PathTo(c.Subject, k.Owner), k.Within, threads.Nameless)}
-	if k.Holder.Stands {
-		fix = Fix{Text: k.Outside, Code: c.Threads().PathTo(c.Subject, k.Holder.Owner)}
+	holder := c.Threads().PathTo(c.Subject, k.Holder.Owner)
+	switch {
+	case k.Holder.Stands:
+		fix = Fix{Text: k.Outside, Code: holder}
+	case k.Holder.Beside && holder != "":
+		fix.Code = holder
 	}
 	v.Fix = append(v.Fix, fix)
+}
+
+// HeldBy says in words how it is known what holds a lock, and what that is.
+func HeldBy(h *metrics.Holder) string {
+	known := "its holder was in "
+	switch {
+	case h.Beside:
+		known = "probably its holder: a thread that is there when others wait, and rarely otherwise, "
+	case !h.Told:
+		known = "probably its holder: a thread in the same code, "
+	}
+	return known + h.Owner + ", " + h.Doing
 }
 
 // formatMeanCount writes a mean count with its noun: "1 thread", "2.5 threads".

@@ -63,7 +63,7 @@ func (c *Case) WorkedIn(rows []int) []Effort {
 	} else if ran, at := c.sampledWork(); len(ran) > 0 {
 		sums, origin = ran, at
 	} else {
-		for _, p := range c.Places() {
+		for _, p := range c.Ledger.PlacesOf(rows, c.Sites(), ledger.Claimed{}) {
 			if p.Mechanism == ledger.Own {
 				sums[called{workedAt(&p), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}

@@ -99,7 +99,7 @@ func judgeLocks(c *check.Case) check.Verdict {
 		k.At = append(k.At, c.Figure("lock.waited_s", fmt.Sprintf("total time waited for it (%s)", units.Plural(w.Waits, "wait")), float64(w.Waited)/1e9, "s", w.Waiting.Origin))
 	}
 	if w.Holder.Owner != "" {
-		k.Held = append(k.Held, c.Seen("its holder was in "+w.Holder.Owner+", "+w.Holder.Doing, w.Looked))
+		k.Held = append(k.Held, c.Seen(check.HeldBy(&w.Holder), w.Looked))
 	}
 	return withholdUnseen(c, c.Contended(k))
 }

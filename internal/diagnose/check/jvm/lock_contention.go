@@ -97,14 +97,7 @@ func judgeLock(c *check.Case) check.Verdict {
 		log.describeContention(c, &k, method)
 	}
 	if w.Holder.Owner != "" {
-		known := "its holder was in "
-		if !w.Holder.Told {
-			known = "probably its holder: a thread in the same code, "
-		}
-		if w.Holder.Beside {
-			known = "probably its holder: a thread that is there when others wait, and rarely otherwise, "
-		}
-		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s%s, %s, in %d of %s", known, w.Holder.Owner, w.Holder.Doing, w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
+		k.Held = append(k.Held, c.Seen(fmt.Sprintf("%s, in %d of %s", check.HeldBy(&w.Holder), w.Holder.Seen, units.Plural(w.Looks, "thread dump")), w.Looked))
 	}
 	v := c.Contended(k)
 	if nested, ok := c.Fact(evidence.FactNestedWait); ok && v.Rule == check.OneLook && w.Alone && len(w.Groups) > 0 {
