@@ -234,6 +234,9 @@ const SampleSyscall = "syscall"
 // SampleThread is the type of samples of the stack of one thread at one moment.
 const SampleThread = "thread"
 
+// SampleThreadCPU is the type of samples of the CPU time (ns) that one thread had used since it began, up to a moment.
+const SampleThreadCPU = "thread CPU"
+
 // SampleFlight is the type of samples of what one thread did at a moment, derived from the waits and samples in a flight recording;
 // threads without a record at that moment have no sample.
 const SampleFlight = "flight"

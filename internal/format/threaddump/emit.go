@@ -176,6 +176,9 @@ func (p *parser) endDump() {
 		lane, origin := t.laneOf(i), p.b.Origin(t.line)
 		p.stateless = p.stateless || t.stateless
 		p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: lane, Stack: t.stack, Type: p.typ, Unit: p.count, Value: 1, Origin: origin})
+		if t.cpu >= 0 && t.java > 0 { // the JVM's own have no number
+			p.b.Sample(evidence.Sample{Subject: p.subject, Time: at, Lane: lane, Type: p.b.Name(evidence.SampleThreadCPU), Value: int64(min(t.cpu, 1e12) * 1e6), Origin: origin})
+		}
 		if holder := holders[t.wait.object]; t.wait.use == evidence.ToLock || t.wait.use == evidence.ToPark && holder != 0 && t.wait.object != "" {
 			if t.wait.object == "" || holder == lane {
 				holder = 0

@@ -64,14 +64,27 @@ func render(b *evidence.Bundle, err error) string {
 	}
 	x := &b.Samples
 	t := threads.Of(b, stacks)
+	cpu := make(map[evidence.Origin]int64) // by the thread's line
 	for i := range x.Len() {
+		if b.Names.Text(x.Type[i]) == evidence.SampleThreadCPU {
+			cpu[x.Origin[i]] = x.Value[i]
+		}
+	}
+	for i := range x.Len() {
+		if b.Names.Text(x.Type[i]) == evidence.SampleThreadCPU {
+			continue
+		}
 		v := t.View(x.Subject[i], x.Stack[i])
 		frames := b.Stacks.Frames(x.Stack[i])
 		first, last := "", ""
 		if len(frames) > 0 {
 			first, last = b.Names.Text(frames[0].Func), b.Names.Text(frames[len(frames)-1].Func)
 		}
-		fmt.Fprintf(&w, "%s %#x @%d: %d frames %s … %s, {%s}; %q %s, owner %q, request %v\n", day(x.Time[i]), int64(x.Lane[i]), x.Origin[i].Position(), len(frames), first, last, b.Stacks.Info(x.Stack[i]), v.Role, v.Doing(), v.Owner, v.Request)
+		fmt.Fprintf(&w, "%s %#x @%d: %d frames %s … %s, {%s}; %q %s, owner %q, request %v", day(x.Time[i]), int64(x.Lane[i]), x.Origin[i].Position(), len(frames), first, last, b.Stacks.Info(x.Stack[i]), v.Role, v.Doing(), v.Owner, v.Request)
+		if used, told := cpu[x.Origin[i]]; told {
+			fmt.Fprintf(&w, ", used %v", time.Duration(used))
+		}
+		w.WriteByte('\n')
 	}
 	v := &b.Intervals
 	for i := range v.Len() {

@@ -46,7 +46,7 @@ which thread is late is shown by -XX:+SafepointTimeout -XX:SafepointTimeoutDelay
 less often. What does not help: heap settings.`,
 	Least: fmt.Sprintf("pauses of %v of the time (4 %% of the worst minute) over %v of log, %v in total over less, or one of a second; with requests, %v of slow time; without requests, one pause of %v, or five shorter ones that take %v of the time; or a thread that did not stop within SafepointTimeoutDelay",
 		stoppedSpecial, leastWatched, check.PausedEnough, check.Material, perceptible, check.MuchStopped),
-	Thresholds: []check.Threshold{crowding, halfOne, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, perceptible, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
+	Thresholds: []check.Threshold{crowding, halfOne, lateInMost, leastStretches, leastWatched, longMinutes, mostFreed, mostOfThem, leastPaced, pacePart, perceptible, ranOfWay, oldEmpty, oldRoomy, permFull, sameStop, stoppedSpecial,
 		stoppedYoung, unified, worthKernel, worthStarved, check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost,
 		check.HostFull, check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow,
 		check.MostlyUnseen, check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused,
@@ -163,7 +163,7 @@ func judgeStops(c *check.Case) check.Verdict {
 		if most := late.Longest(); most.Seconds() >= check.ASecond.Value {
 			v.Title = fmt.Sprintf("One thread took %s to reach a safepoint %s, and all others waited for it.", units.Time(1e9*most.Seconds()), g.formatMoment(most.From))
 		}
-		g.adviseLate(&v)
+		g.adviseLate(&v, late)
 		return v
 	}
 	if left.Seconds() >= p.Seconds()/2 && !crowded {
@@ -330,12 +330,15 @@ func (g *collector) lateThreads(v *check.Verdict) string {
 	return fmt.Sprintf("thread %q", all[0].Value)
 }
 
-func (g *collector) adviseLate(v *check.Verdict) {
+func (g *collector) adviseLate(v *check.Verdict, ways metrics.Pauses) {
 	add := func(text, setting string) { v.Fix = append(v.Fix, check.Fix{Text: text, Setting: setting}) }
 	version := featureRelease(g.c)
 	late := g.lateThreads(v)
 	if late != "" {
 		add("look at what "+late+" does: the JVM named it, as it did not stop in time", "")
+	}
+	if guess := g.sayLateThread(v, ways); late == "" && guess != nil {
+		v.Fix = append(v.Fix, check.Fix{Text: "look at what thread " + guess.name + " does: it runs while the others wait for it", Code: guess.in})
 	}
 	if late == "" {
 		add("find the late thread: with this the JVM logs the threads that have not stopped after 100 ms", "-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=100")
