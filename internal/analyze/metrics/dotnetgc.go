@@ -97,7 +97,7 @@ func (s GCSizes) Survival() float64 {
 func (c *Collection) Label() string {
 	letter := map[evidence.Collection]string{evidence.CollectionBlocking: "N", evidence.CollectionBackground: "B", evidence.CollectionForeground: "F"}[c.Kind]
 	switch {
-	case c.Induced && c.Reason == inducedSoftly:
+	case c.Induced && c.Reason == InducedSoftly:
 		letter = "i"
 	case c.Induced:
 		letter = "I"
@@ -105,8 +105,8 @@ func (c *Collection) Label() string {
 	return string(rune('0'+c.Generation)) + letter
 }
 
-// inducedSoftly is GC.Collect with mode Optimized: the runtime decides.
-const inducedSoftly = "induced, not forced"
+// InducedSoftly is the reason of collections by GC.Collect with mode Optimized or without blocking, where the runtime decides, and by GC.AddMemoryPressure.
+const InducedSoftly = "induced, not forced"
 
 // GCRollup sums up collections.
 type GCRollup struct {

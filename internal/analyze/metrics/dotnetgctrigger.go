@@ -23,6 +23,7 @@ type GCTrigger struct {
 	Owner  string // the nearest of the user's own code, else of a library
 	// Pressure says that the code did not ask for a collection, but told the collector of memory outside the heap (GC.AddMemoryPressure).
 	Pressure bool
+	Inlined  bool     // no frame tells what the code called: GC.AddMemoryPressure of .NET 9 leaves none
 	Began    string   // what runs it: "timer", "thread pool", "finalizer", "own thread"; "" unknown
 	Chain    []string // from what collects or allocates outwards, as [threadstack.Short] prints it, without mere dispatchers
 	GCRollup
@@ -81,6 +82,7 @@ func whoTriggers(b *evidence.Bundle, subject evidence.SubjectID, stack evidence.
 		t.Owner = view.Owner
 	}
 	t.Began = beganBy(frames, view)
+	t.Inlined = !slices.ContainsFunc(frames, isCollect)
 	for _, f := range frames {
 		t.Pressure = t.Pressure || strings.Contains(f, "System.GC.AddMemoryPressure(") || strings.Contains(f, "System.GC._AddMemoryPressure(")
 		if isCollect(f) || strings.HasPrefix(f, "?!?") {

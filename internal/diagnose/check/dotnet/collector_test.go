@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 	"github.com/unstall/unstall/internal/diagnose/check/checktest"
@@ -193,6 +194,8 @@ func TestCollectorsCauses(t *testing.T) {
 	induces := collects{every: 1000, pause: 80, generation: 2, reason: "induced", stack: []string{"System.Private.CoreLib!System.GC.Collect()", "Guard!Guard.Observer.RequestGC()", "Guard!Guard.Monitor.Check()", "System.Private.CoreLib!System.Threading.TimerQueueTimer.Fire(bool)"}}
 	pressed := induces
 	pressed.stack = []string{"System.Private.CoreLib!System.GC.AddMemoryPressure(int64)", "Glass!Glass.Pane..ctor(int32)", "Glass!Glass.Window.Show()"}
+	inlined := pressed
+	inlined.reason, inlined.stack = metrics.InducedSoftly, []string{"Glass!Glass.Window.Show()"}
 	young := collects{every: 200, pause: 1, generation: 0, reason: "small allocations"}
 	gen1 := collects{every: 1000, pause: 2, generation: 1, reason: "small allocations", kept: mb}
 	large := collects{every: 500, pause: 60, generation: 2, reason: "large allocations"}
@@ -216,6 +219,7 @@ func TestCollectorsCauses(t *testing.T) {
 	}{
 		{"a timer collects", with(usual, induces), InducedGC, check.Supported, []string{"Observer.RequestGC", "20 induced collections", "timer", "Monitor.Check", "remove the call"}},
 		{"memory outside the heap makes it collect", change(with(usual, pressed), func(in *heap) { in.rss = 1300 * mb }), InducedGC, check.Supported, []string{"Pane.ctor(int) tells the collector of memory outside the heap", "RemoveMemoryPressure in Dispose"}},
+		{"the same, its call inlined", change(with(usual, inlined), func(in *heap) { in.rss = 1300 * mb }), InducedGC, check.Supported, []string{"Window.Show() requests collections without force, as GC.AddMemoryPressure does", "look for GC.AddMemoryPressure"}},
 		{"it collects, and the server sees nothing of it", change(with(usual, induces), func(in *heap) { in.outside = true }), InducedGC, check.Supported, []string{"its own figures do not show the wait"}},
 		{"it collects at its limit", change(with(usual, induces), func(in *heap) { in.rss = 1300 * mb }), InducedGC, check.Supported, []string{"raise the limit", "50 % of the host's memory"}},
 		{"it collects in no time", with(usual, slow(induces, 2)), InducedGC, check.RuledOut, []string{"induced collections"}},

@@ -63,8 +63,11 @@ func judgeInduced(c *check.Case) check.Verdict {
 		name = askerName(&who[0])
 	}
 	does := "requests collections"
-	if len(who) > 0 && who[0].Pressure {
+	switch {
+	case len(who) > 0 && who[0].Pressure:
 		does = "tells the collector of memory outside the heap (GC.AddMemoryPressure), which makes it collect everything"
+	case len(who) > 0 && mayPress(&who[0]):
+		does = "requests collections without force, as GC.AddMemoryPressure does"
 	}
 	v.Title = fmt.Sprintf("%s %s: %s paused the program for %s in total, the longest for %s.", name, does, units.Plural(len(all), "induced collection"),
 		units.Time(1e9*p.Seconds()), units.Time(1e9*p.Longest().Seconds()))
@@ -88,6 +91,9 @@ func judgeInduced(c *check.Case) check.Verdict {
 	return v
 }
 
+// mayPress says whether code may have asked for collections by GC.AddMemoryPressure: they are not forced, and its stack does not show what it called.
+func mayPress(t *metrics.GCTrigger) bool { return t.Inlined && t.Reason == metrics.InducedSoftly }
+
 // askerName names the code that asks for collections.
 func askerName(t *metrics.GCTrigger) string {
 	switch {
@@ -110,6 +116,10 @@ func (g *collector) adviseInduced(v *check.Verdict, who []metrics.GCTrigger, lim
 	if len(who) > 0 && who[0].Pressure {
 		add("tell it of no more memory than is held outside the heap, and take it back where that is freed: GC.RemoveMemoryPressure in Dispose, which callers call, not in a finalizer", "", code)
 		return
+	}
+	if len(who) > 0 && mayPress(&who[0]) {
+		add("look for GC.AddMemoryPressure in it: tell the collector of no more memory than is held outside the heap, and take it back in Dispose, not in a finalizer", "", code)
+		limit = nil // what it compares with is not the process's memory
 	}
 	if limit != nil {
 		add(fmt.Sprintf("raise the limit that it compares with: it requests a collection whenever the process uses more than about %s%s", units.Size(limit.at), limit.formatShare()), "", code)
