@@ -76,6 +76,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/recording"
 )
@@ -375,7 +376,7 @@ func (p *parser) parseStack(text []byte) bool {
 	p.frames = p.frames[:0]
 	for function := range bytes.SplitSeq(text, []byte("\t")) {
 		if len(function) > 0 && len(p.frames) < mostDepth && !bytes.HasPrefix(function, []byte("runtime.goexit")) { // below each goroutine's first function
-			p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(recording.Clean(function, longestFunction))})
+			p.frames = append(p.frames, evidence.Frame{Func: p.b.Name(gostack.Printed(recording.Clean(function, longestFunction)))})
 		}
 	}
 	p.stacks[number] = p.b.Stack(p.frames)

@@ -56,6 +56,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
 	"github.com/unstall/unstall/internal/base/kernelclass"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/recording"
@@ -304,7 +305,7 @@ func (p *parser) parseFunction(rest []byte) bool {
 				name = []byte("an unknown function")
 			}
 		}
-		function := recording.Clean(name, longestName)
+		function := gostack.Printed(recording.Clean(name, longestName))
 		if bytes.HasPrefix(name, []byte("0x")) { // an address in a file without names
 			function = recording.Clean(file, longestName) + "+" + function
 		}

@@ -317,3 +317,18 @@ func TestUnobserved(t *testing.T) {
 		}
 	}
 }
+
+// CPUs that are full in bursts need no more of them: what begins at once is to be found. Slow requests are under way for so many of ten seconds.
+func TestFullInBursts(t *testing.T) {
+	for until, bursts := range map[int64]bool{10_000: false, 5200: false, 4800: true, 400: true} {
+		c := seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 97}.subject(t)
+		c.Ledger.Slow = slices.DeleteFunc(slices.Clone(c.Ledger.Slow), func(row int) bool { return c.Bundle.Requests.End.At(row) > epoch+until*ms })
+		var v check.Verdict
+		addLoadFixes(c, &v, 1.9)
+		said := slices.ContainsFunc(v.Fix, func(f check.Fix) bool { return strings.Contains(f.Text, "work at the same time") })
+		more := slices.ContainsFunc(v.Fix, func(f check.Fix) bool { return strings.Contains(f.Text, "add CPUs") })
+		if said != bursts || more == bursts {
+			t.Errorf("slow for %d ms of 9600: %+v", until, v.Fix)
+		}
+	}
+}

@@ -1,9 +1,7 @@
 package service
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -31,7 +29,7 @@ What helps: fewer requests (callers that cache, a rate limit at the entrance), c
 ones (a CPU profile shows where), more CPUs.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs that are %v busy with the service's own work; without requests, %v goroutines ready for each P on average of %v lines of schedtrace",
 		check.SomeSlow, check.SlowShare, check.Material, saturated, manyReady, fewLooks),
-	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, noneIdle, outgrown, saturated, mostBeside, check.FarLonger, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
+	Thresholds: []check.Threshold{comfortable, fewLooks, fewSamples, full, manyReady, burstTime, noneIdle, outgrown, saturated, mostBeside, check.FarLonger, check.FewClocked, check.FullCPUs, check.HostFull, check.Material,
 		check.MinRequests, check.MostlyUnseen, check.NearlyFull, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs:   "what requests waited for. Go: an execution trace; others: a recording of their threads and CPU (unstall record PID)",
@@ -206,17 +204,12 @@ func nameBackground(c *check.Case, v *check.Verdict, share float64) bool {
 // nameOtherWork says that the service keeps the CPUs busy with other work than its requests, with what helps, and returns true, if requests cannot
 // have used most of the CPU time: at most all CPUs while one is under way. Else it may be the requests' own work. Where is what threads ran.
 func nameOtherWork(c *check.Case, v *check.Verdict, share float64, where []check.Effort) bool {
-	l, r, cores := c.Ledger, &c.Bundle.Requests, cpuCount(c)
+	l, cores := c.Ledger, cpuCount(c)
 	used, origin, known := c.OwnProcessors()
 	if !known || cores == 0 || used <= 0 || l.To <= l.From {
 		return false
 	}
-	rows := slices.Clone(l.Rows)
-	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
-	var underWay metrics.Spans
-	for _, row := range rows {
-		underWay = underWay.Add(r.End.At(row)-r.Latency(row), r.End.At(row))
-	}
+	underWay := underWayOf(&c.Bundle.Requests, l.Rows)
 	part := float64(underWay.Within(l.From, l.To)) / float64(l.To-l.From)
 	beside := 1 - part*cores/used
 	if beside < mostBeside.Value {

@@ -1,7 +1,9 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -212,17 +214,29 @@ func unobservedTime(c *check.Case) (ns int64) {
 
 // addLoadFixes adds what each request costs, and what helps against too much work.
 func addLoadFixes(c *check.Case, v *check.Verdict, used float64) {
-	if l := c.Ledger; l.Requests.Rate > 0 {
+	l := c.Ledger
+	if l.Requests.Rate > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("requests.per_s", "requests", l.Requests.Rate, "1/s", check.From(l.Requests.Source)),
 			c.Figure("requests.cpu_ms", "CPU time per request", used/l.Requests.Rate*1e3, "ms", check.From(l.Requests.Source)))
 	}
 	cheaper := check.Fix{Text: "make requests cheaper: the stacks of running threads show where CPU time goes"}
-	if where := c.Worked(); len(where) > 0 {
+	where, of := c.Worked(), "the requests' own work"
+	if len(where) == 0 {
+		where, _ = c.RanWhileSlow()
+		of = "what its threads ran while requests were slow"
+	}
+	if len(where) > 0 {
 		v.Title = strings.TrimSuffix(v.Title, ".") + ", " + formatLargest(&where[0]) + "."
 		for _, w := range where[:min(3, len(where))] {
-			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of the requests' own work in "+w.Name(), w.Share, "1", w.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("work.site_share", "share of "+of+" in "+w.Name(), w.Share, "1", w.Origin))
 		}
 		cheaper = check.Fix{Text: "make requests cheaper: most CPU time is spent here", Code: where[0].Name()}
+	}
+	if part := partSlow(c); part < burstTime.Value {
+		v.Evidence = append(v.Evidence, c.Figure("requests.slow_time_share", "share of the time in which a slow request is under way", part, "1", check.From(l.Source)))
+		v.Fix = append(v.Fix, check.Fix{Text: "find why requests work at the same time, while the CPUs have room otherwise: a value that each of them makes again when it has expired (let one make it while the others wait or get the old one), or heavy requests that come together (limit how many run at once)", Code: cheaper.Code},
+			cheaper)
+		return
 	}
 	more := fmt.Sprintf("add CPUs: at %s utilisation this load needs %s", units.Percent(comfortable.Value), units.Num(used/comfortable.Value))
 	if times := offeredRatio(c); times >= outgrown.Value {
@@ -232,6 +246,29 @@ func addLoadFixes(c *check.Case, v *check.Verdict, used float64) {
 		check.Fix{Text: "reduce load: let callers cache, and reject excess requests early with a rate limit"},
 		cheaper,
 		check.Fix{Text: more})
+}
+
+var burstTime = check.Threshold{Name: "share of the time in which a slow request is under way, below which CPUs are full in bursts", Value: .5, Unit: "1",
+	Why: "then CPUs have room most of the time, and the load as a whole needs no more of them", Source: "arithmetic: half"}
+
+// partSlow returns the share of the time between the first request's begin and the last one's end in which a slow request was under way.
+func partSlow(c *check.Case) float64 {
+	l, r := c.Ledger, &c.Bundle.Requests
+	all := underWayOf(r, l.Rows)
+	if len(all) == 0 {
+		return 1
+	}
+	return float64(underWayOf(r, l.Slow).Time()) / float64(max(1, all[len(all)-1].To-all[0].From))
+}
+
+// underWayOf returns when any of some requests was under way.
+func underWayOf(r *evidence.Requests, rows []int) (all metrics.Spans) {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
+	for _, row := range rows {
+		all = all.Add(r.Begins(row), r.End.At(row))
+	}
+	return all
 }
 
 var outgrown = check.Threshold{Name: "requests that came over those that were served", Value: 1.1, Unit: "times",
