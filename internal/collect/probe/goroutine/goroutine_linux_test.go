@@ -48,14 +48,17 @@ func main() {
 }
 `
 
-// The profile of a program's memory has its goroutines with where they wait, whether it is moved when it is loaded or not.
+// The profile of a program's memory has its goroutines with where they wait, whether it is moved when it is loaded or not, and has symbols or not.
 func TestProfile(t *testing.T) {
 	if !registersKnown {
 		t.Skip("the struct g of this machine is not known")
 	}
-	for _, mode := range []string{"exe", "pie"} {
-		t.Run(mode, func(t *testing.T) {
-			child := probetest.PlayBuilt(t, leaking, "-buildmode="+mode)
+	for name, options := range map[string][]string{
+		"fixed": {"-buildmode=exe"}, "moved": {"-buildmode=pie"},
+		"fixed, without symbols": {"-buildmode=exe", "-ldflags=-s -w"}, "moved, without symbols": {"-buildmode=pie", "-ldflags=-s -w"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			child := probetest.PlayBuilt(t, leaking, options...)
 			found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
 			if len(found) != 1 {
 				t.Fatalf("found %+v", found)
@@ -115,7 +118,7 @@ func TestStarts(t *testing.T) {
 	if !registersKnown {
 		t.Skip("the struct g of this machine is not known")
 	}
-	child := probetest.PlayBuilt(t, starting)
+	child := probetest.PlayBuilt(t, starting, "-ldflags=-s -w")
 	release, ok := IsGo(child.Process.Pid)
 	s := OpenStarts(child.Process.Pid, release)
 	if !ok || s == nil {

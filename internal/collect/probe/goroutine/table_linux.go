@@ -19,7 +19,7 @@ const registersKnown = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
 // table is the list of all goroutines of a process, which the runtime keeps in allgs (runtime/proc.go).
 type table struct {
 	*Reader
-	length, first uint64 // addresses of runtime.allglen and runtime.allgptr
+	length, first uint64 // addresses of how many there are, and of where the list is: runtime.allglen and allgptr, or the words of runtime.allgs
 }
 
 // Bounds of what is read of one process.
@@ -30,7 +30,7 @@ const (
 )
 
 var (
-	errNoTable  = errors.New("its executable has no symbols, which tell where the list of goroutines is")
+	errNoTable  = errors.New("the list of goroutines was not found in its memory")
 	errNoMemory = errors.New("its memory cannot be read")
 )
 
@@ -42,17 +42,18 @@ func openTable(pid int, release string) (*table, error) {
 		return nil, err
 	}
 	defer f.Close()
-	at, err := findSymbols(f, "runtime.allglen", "runtime.allgptr")
-	if err != nil {
-		return nil, err
-	}
 	base := uint64(0)
 	if f.Type == elf.ET_DYN {
 		if base, err = loadedAt(pid, f); err != nil {
 			return nil, err
 		}
 	}
-	t := &table{Reader: NewReader(pid, release), length: base + at[0], first: base + at[1]}
+	t := &table{Reader: NewReader(pid, release)}
+	if at, err := findSymbols(f, "runtime.allglen", "runtime.allgptr"); err == nil {
+		t.length, t.first = base+at[0], base+at[1]
+	} else if !t.findList(f, base) {
+		return nil, err
+	}
 	n, _, err := t.readList()
 	if err == nil && n == 0 {
 		err = errNoTable
@@ -102,6 +103,57 @@ func findSymbols(f *elf.File, names ...string) ([]uint64, error) {
 		}
 	}
 	return values, nil
+}
+
+// Bounds of the search for the list in the variables of an executable without symbols.
+const (
+	mostVariables  = 64 << 20 // bytes
+	searchedAtOnce = 256 << 10
+)
+
+// findList searches the variables of an executable for runtime.allgs: a slice of addresses of goroutines, of which the first is number 1, the one that
+// runs main and never ends.
+func (t *table) findList(f *elf.File, base uint64) bool {
+	room := make([]byte, searchedAtOnce)
+	for _, p := range f.Progs {
+		if p.Type != elf.PT_LOAD || p.Flags&elf.PF_W == 0 {
+			continue
+		}
+		from, until := base+(p.Vaddr+7)&^7, base+p.Vaddr+min(p.Memsz, mostVariables)
+		for at := from; at+24 <= until; at += searchedAtOnce - 16 { // a slice may lie across the end
+			part := room[:min(searchedAtOnce, until-at)]
+			if !t.readMemory(at, part) {
+				break
+			}
+			for i := 0; i+24 <= len(part); i += 8 {
+				list, n, held := binary.NativeEndian.Uint64(part[i:]), binary.NativeEndian.Uint64(part[i+8:]), binary.NativeEndian.Uint64(part[i+16:])
+				if n > 0 && n <= held && held <= mostGoroutines && list != 0 && list%8 == 0 && t.isList(list, n) {
+					t.first, t.length = at+uint64(i), at+uint64(i)+8
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isList says whether n words at an address are those of goroutines, from number 1 on: each holds its own address.
+func (t *table) isList(list, n uint64) bool {
+	for _, i := range []uint64{0, n - 1} {
+		var word [8]byte
+		header := t.header[:t.l.size]
+		if !t.readMemory(list+8*i, word[:]) {
+			return false
+		}
+		g := binary.NativeEndian.Uint64(word[:])
+		if g == 0 || g%8 != 0 || !t.readMemory(g, header) || binary.NativeEndian.Uint64(header[atSelf:]) != g {
+			return false
+		}
+		if number := binary.NativeEndian.Uint64(header[t.l.state+idAfterState:]); i == 0 && number != 1 {
+			return false
+		}
+	}
+	return true
 }
 
 // loadedAt returns how far a position-independent executable was moved: where its lowest part is mapped.
