@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/goldentest"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
@@ -94,6 +95,7 @@ func FuzzDotnet(f *testing.F) {
 func TestUnknownOwner(t *testing.T) {
 	for want, frames := range map[string][]string{
 		"Shop!Cart.Get()": {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", "?!?", "Shop!Shop.Cart.Get()"},
+		"Shop!Cart.Put()": {"System.Private.CoreLib!System.Reflection.Emit.TypeBuilder.CreateTypeNoLock()", evidence.UnknownFunction, evidence.UnknownFunction, "Shop!Shop.Cart.Put()"},
 		"":                {"System.Text.RegularExpressions!System.Text.RegularExpressions.Regex.IsMatch()", "?!?"},
 	} {
 		if v := threadstack.Dotnet(threadstack.Stack{Frames: frames}, "Shop"); v.Owner != want {

@@ -150,7 +150,7 @@ func readerName(name string) string {
 // nativePath returns the program's own functions on a stack, innermost first.
 func nativePath(frames []string) (path []string) {
 	for _, f := range frames {
-		if f == unknownFunction {
+		if f == evidence.UnknownFunction {
 			break
 		}
 		if name, in := nativeFunction(f); name != "" && in == "" && !nativeRuntime(name, in) {
@@ -270,15 +270,12 @@ func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 	return call, on
 }
 
-// unknownFunction is the formats' text for an address outside of any file.
-const unknownFunction = "an unknown function"
-
 // nativeOwner returns the program's own function in which a thread waits, "" unknown: the innermost one outside of system libraries and
 // languages' runtimes, or if there is none, the innermost one in a library.
 func nativeOwner(frames []string) (owner string, library bool) {
 	for _, f := range frames {
 		name, in := nativeFunction(f)
-		if name == unknownFunction {
+		if name == evidence.UnknownFunction {
 			break // the caller is unknown: from here on this is not the stack
 		}
 		switch {

@@ -68,9 +68,9 @@ var (
 )
 
 // nativeFunction takes a frame apart that is a function of the program: its name, and the library it
-// is of, "" the program's own file; no name of what is no function.
+// is of, "" the program's own file; no name of what is no function. [evidence.UnknownFunction] is one: behind it the stack is not known.
 func nativeFunction(frame string) (name, in string) {
-	if !threadstack.IsFunction(frame) {
+	if frame != evidence.UnknownFunction && !threadstack.IsFunction(frame) {
 		return "", ""
 	}
 	if i := strings.LastIndex(frame, " ("); i > 0 && strings.HasSuffix(frame, ")") && strings.Contains(frame[i:], ".so") {
@@ -153,7 +153,7 @@ func waitsWithin(frames, functions []string) bool {
 		name, in := nativeFunction(f)
 		switch {
 		case name == "":
-		case name == unknownFunction:
+		case name == evidence.UnknownFunction:
 			return false
 		case slices.ContainsFunc(functions, func(l string) bool { return strings.Contains(name, l) }):
 			return true

@@ -14,6 +14,9 @@ type Code struct {
 	At func(address uint64, time int64) string
 }
 
+// UnknownFunction stands for code of which neither the name nor the file is known.
+const UnknownFunction = "an unknown function"
+
 // MadeCode stands for a function that was made at run time and has no known name.
 const MadeCode = "code made at run time"
 

@@ -1,6 +1,10 @@
 package threadstack
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
 
 // Method is a frame's function in parts. The C# compiler moves the bodies of async methods, lambdas and local functions into generated classes
 // and methods (https://github.com/dotnet/roslyn/blob/main/src/Compilers/CSharp/Portable/Symbols/Synthesized/GeneratedNameKind.cs);
@@ -316,7 +320,7 @@ func IsFunction(frame string) bool { return !isPseudo(frame) }
 // isPseudo reports whether a frame is a placeholder.
 func isPseudo(frame string) bool {
 	switch frame {
-	case nativeFrames, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
+	case nativeFrames, evidence.UnknownFunction, "UNMANAGED_CODE_TIME", "CPU_TIME", "BLOCKED_TIME", "?!?", "?", "BROKEN", "":
 		return true
 	}
 	return strings.HasPrefix(frame, "[") && strings.HasSuffix(frame, "]") // of a library without names, of internal/format/gopprof

@@ -23,7 +23,7 @@ func TestReadable(t *testing.T) {
 		{"Anonymously Hosted DynamicMethods Assembly!dynamicClass.lambda_method1(pMT: 00007FF7A8CBF658,class System.Object)",
 			"Anonymously Hosted DynamicMethods Assembly!dynamicClass.lambda_method1()", "Anonymously Hosted DynamicMethods Assembly!dynamicClass.lambda_method1()"},
 		{"main.(*checkins).locate", "main.(*checkins).locate", "main.(*checkins).locate"},
-		{"[Native Frames]", "[Native Frames]", "[Native Frames]"},
+		{"[Native Frames]", "[Native Frames]", "[Native Frames]"}, {"an unknown function", "an unknown function", "an unknown function"},
 		{"A!<>.<(", "", ""}, {"", "", ""}, {"!", "", ""}, {"A!B.<C", "", ""}, {"A!B+<.MoveNext()", "", ""}, {"`", "", ""}, {"A!x`1[[", "", ""},
 	} {
 		readable, short := Readable(c.in), Short(c.in)

@@ -22,13 +22,10 @@ type Effort struct {
 	Origin evidence.Origin
 }
 
-// unnamed begins the formats' text for code without a name, as what a program compiles while it runs.
-const unnamed = "an unknown function"
-
 // Name returns the function, and what it called.
 func (e Effort) Name() string {
 	switch {
-	case e.Function == "" || e.Callee != "" && strings.HasPrefix(e.Function, unnamed):
+	case e.Function == "" || e.Callee != "" && strings.HasPrefix(e.Function, evidence.UnknownFunction):
 		return e.Callee
 	case e.Callee == "":
 		return e.Function

@@ -302,7 +302,7 @@ func (p *parser) parseFunction(rest []byte) bool {
 		}
 		if len(name) == 0 {
 			if name = file; len(name) == 0 {
-				name = []byte("an unknown function")
+				name = []byte(evidence.UnknownFunction)
 			}
 		}
 		function := gostack.Printed(recording.Clean(name, longestName))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -218,7 +219,7 @@ func frameOf(text []byte) (f frame, ok bool) {
 	}
 	if len(s) == 0 || string(s) == "[unknown]" {
 		if s = f.file; len(s) == 0 || string(s) == "[unknown]" {
-			s = []byte("an unknown function")
+			s = []byte(evidence.UnknownFunction)
 		} else {
 			s = append([]byte("unknown, in "), s...)
 		}

@@ -24,7 +24,7 @@ func (p *parser) parseFunction(rest []byte) bool {
 	in, function := recording.Clean(file, longestName), recording.Clean(name, longestName)
 	switch {
 	case function == "" && in == "":
-		function = "an unknown function"
+		function = evidence.UnknownFunction
 	case function == "":
 		function = in
 	case bytes.HasPrefix(name, []byte("0x")): // an address in a file without names
