@@ -93,7 +93,7 @@ func newLimited(h hierarchy, limit string) (*Quota, error) {
 	}
 	q := &Quota{filepath.Join(h.dir, fmt.Sprintf("%s%d-%d", groupPrefix, os.Getpid(), made.Add(1)))}
 	if os.Mkdir(q.dir, 0o755) != nil {
-		return nil, nil
+		return nil, nil //nolint:nilerr // no quota can be set here
 	}
 	err := writeExisting(filepath.Join(q.dir, h.file), limit)
 	if err == nil {

@@ -179,16 +179,16 @@ func (p *parser) findSharedAnswers(lookups bool, loops *loops) {
 }
 
 // behindIt returns a call as another request's wait, from a moment or from the call's beginning on.
-func (c exchange) behindIt(request int32, from int64) exchange {
-	c.begun, c.request, c.behind, c.pool, c.pooled, c.ready = max(c.begun, from), request, true, 0, 0, 0
-	return c
+func (x exchange) behindIt(request int32, from int64) exchange {
+	x.begun, x.request, x.behind, x.pool, x.pooled, x.ready = max(x.begun, from), request, true, 0, 0, 0
+	return x
 }
 
 // awaitedBy is [exchange.behindIt] for a request that waits until the call has ended: for a lock that is held over it, or for its result.
-func (c exchange) awaitedBy(request int32, from int64) exchange {
-	c = c.behindIt(request, from)
-	c.awaited = true
-	return c
+func (x exchange) awaitedBy(request int32, from int64) exchange {
+	x = x.behindIt(request, from)
+	x.awaited = true
+	return x
 }
 
 // markCalling returns, by request, whether it makes a call.

@@ -414,13 +414,13 @@ func (d *dumps) endDump() {
 // mostExcerpt is how many goroutines somebody picks out of a dump to show them one by one, with words between.
 const mostExcerpt = 16
 
-// continues says whether o shows further goroutines of the same dump: each is of a few that have waited for a minute and more, as no panic's is, and none is
+// continues says whether next shows further goroutines of the same dump: each is of a few that have waited for a minute and more, as no panic's is, and none is
 // of both.
-func (d *dump) continues(o *dump) bool {
-	if len(d.goroutines)+len(o.goroutines) > mostExcerpt || !d.hasWaited() || !o.hasWaited() {
+func (d *dump) continues(next *dump) bool {
+	if len(d.goroutines)+len(next.goroutines) > mostExcerpt || !d.hasWaited() || !next.hasWaited() {
 		return false
 	}
-	for id := range o.seen {
+	for id := range next.seen {
 		if d.seen[id] {
 			return false
 		}
@@ -440,14 +440,14 @@ func (d *dump) hasWaited() bool {
 
 // isWholeProcess says whether these are all goroutines of a process, and not the one that panicked or
 // logged its stack. A single goroutine proves it only if it writes the goroutine profile.
-func (o *dump) isWholeProcess() bool {
-	if o.headless {
+func (d *dump) isWholeProcess() bool {
+	if d.headless {
 		return false
 	}
-	if len(o.goroutines) > 1 {
+	if len(d.goroutines) > 1 {
 		return true
 	}
-	for _, l := range o.goroutines[0].stack {
+	for _, l := range d.goroutines[0].stack {
 		if functionName(l.Line[0]) == "runtime/pprof.writeGoroutineStacks" {
 			return true
 		}
@@ -455,7 +455,7 @@ func (o *dump) isWholeProcess() bool {
 	return false
 }
 
-func (o *dump) goroutineCount() int64 { return int64(len(o.goroutines)) + o.more }
+func (d *dump) goroutineCount() int64 { return int64(len(d.goroutines)) + d.more }
 
 // finishDumps ends the last dump and warns about what was left out.
 func (d *dumps) finishDumps(b *evidence.Builder) {

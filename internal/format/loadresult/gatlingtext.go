@@ -58,8 +58,8 @@ func gatlingText(r *run, line string) bool {
 		r.Stdev = ms(all)
 	case strings.HasPrefix(name, "response time "):
 		digits, rest, _ := strings.Cut(name[len("response time "):], "th percentile")
-		if strings.HasSuffix(digits, " percentile") {
-			digits, rest = strings.TrimRight(digits, "stndrh percentile"), ""
+		if ordinal, is := strings.CutSuffix(digits, " percentile"); is { // "95st percentile"
+			digits, rest = strings.TrimRight(ordinal, "stndrh"), ""
 		}
 		if q, err := strconv.ParseFloat(digits, 64); err == nil && !strings.HasPrefix(rest, "s") {
 			r.addQuantile(q/100, ms(all))

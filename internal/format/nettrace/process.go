@@ -286,23 +286,23 @@ func (q *process) addCoverage(kind string, from, until, sampled int64) {
 const between = ending + 400e6
 
 // emitCoverage emits the recorded time; sessions without a gap between them count as one.
-func (t *nameTable) emitCoverage(b *evidence.Builder) {
-	for i, c := range t.covered {
-		last := slices.IndexFunc(t.covered[:i], func(e evidence.Coverage) bool {
+func (s *nameTable) emitCoverage(b *evidence.Builder) {
+	for i, c := range s.covered {
+		last := slices.IndexFunc(s.covered[:i], func(e evidence.Coverage) bool {
 			return e.Kind == c.Kind && c.Kind != evidence.CoverThreads && c.From >= e.From && c.From-e.Until <= between
 		})
 		if last >= 0 {
-			t.covered[last].Until = max(t.covered[last].Until, c.Until)
-			t.covered[last].Lost += c.Lost
-			t.covered[i].Kind = ""
+			s.covered[last].Until = max(s.covered[last].Until, c.Until)
+			s.covered[last].Lost += c.Lost
+			s.covered[i].Kind = ""
 		}
 	}
-	for _, c := range t.covered {
+	for _, c := range s.covered {
 		if c.Kind != "" {
 			b.Cover(c)
 		}
 	}
-	t.covered = nil
+	s.covered = nil
 }
 
 // finish emits the results that had to wait for the names of all methods.

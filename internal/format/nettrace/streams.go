@@ -66,21 +66,21 @@ func (l *loop) isRepeating() bool {
 }
 
 // findStreams finds the requests that are streams, once all methods have names.
-func (t *nameTable) findStreams() *streams {
-	if t.streams != nil {
-		return t.streams
+func (s *nameTable) findStreams() *streams {
+	if s.streams != nil {
+		return s.streams
 	}
-	s := &streams{methods: make(map[string]string), activities: make(map[eventpipe.GUID]bool), within: make(map[eventpipe.GUID]bool)}
-	t.streams = s
+	out := &streams{methods: make(map[string]string), activities: make(map[eventpipe.GUID]bool), within: make(map[eventpipe.GUID]bool)}
+	s.streams = out
 	libraries := make(map[string]bool) // methods that await such
 	loops := make(map[eventpipe.GUID]*loop)
 	told := make(map[string][2]int) // by method: how many awaits ended otherwise, and how many by a timer, channel or body
-	for _, q := range t.processes {
+	for _, q := range s.processes {
 		for _, x := range q.awaits.rows {
 			q.locateAwait(x)
 			method := x.serviceMethod()
 			if what := q.streamLibrary(x); what != "" {
-				s.methods[method], libraries[method] = what, true
+				out.methods[method], libraries[method] = what, true
 			}
 			if x.outer || x.activity == (eventpipe.GUID{}) {
 				continue
@@ -105,22 +105,22 @@ func (t *nameTable) findStreams() *streams {
 		if n := told[l.method]; n[1] < n[0] || !l.isRepeating() {
 			continue
 		}
-		s.add(g, l.pid)
-		if s.methods[l.method] == "" {
-			s.methods[l.method] = "nothing but a timer, a channel or its own body again and again"
+		out.add(g, l.pid)
+		if out.methods[l.method] == "" {
+			out.methods[l.method] = "nothing but a timer, a channel or its own body again and again"
 		}
 	}
-	for _, q := range t.processes {
+	for _, q := range s.processes {
 		for _, x := range q.awaits.rows {
 			if libraries[x.serviceMethod()] && x.activity != (eventpipe.GUID{}) {
-				s.add(x.activity, q.pid)
+				out.add(x.activity, q.pid)
 			}
 		}
 		for g := range q.requests.upgraded {
-			s.activities[g] = true
+			out.activities[g] = true
 		}
 	}
-	return s
+	return out
 }
 
 // add marks an activity as a stream.

@@ -130,7 +130,7 @@ func (c *Comparison) Regressed(names ...string) (out []Result) {
 func (c *Comparison) IsLoadUnknown() bool { return c.Comparable == nil && c.Why != "" }
 
 // HasMoved says whether a figure went up or down.
-func (m *Result) HasMoved() bool { return m.Moved != nil && *m.Moved != MovedNowhere }
+func (r *Result) HasMoved() bool { return r.Moved != nil && *r.Moved != MovedNowhere }
 
 // Of returns the result of a metric.
 func (c *Comparison) Of(name string) (Result, bool) {

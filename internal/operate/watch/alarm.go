@@ -63,7 +63,7 @@ func (w *Watcher) recordTarget(ctx context.Context, s *subject) {
 			}
 		case <-ctx.Done():
 			if path != "" {
-				<-done
+				<-done //nolint:errcheck // the watcher ends, too
 			}
 		}
 		cancel(nil)

@@ -19,12 +19,12 @@ var errShared = errors.New("another unstall watch")
 // cannot be written is not locked; the trouble is reported where the folder is used.
 func lockFolder(dir string) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return func() {}, nil
+		return func() {}, nil //nolint:nilerr // said where the folder is used
 	}
 	path := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return func() {}, nil
+		return func() {}, nil //nolint:nilerr // said where the folder is used
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 		who, _ := os.ReadFile(path)

@@ -142,7 +142,7 @@ func (s *session) overOne(ctx context.Context, conn *conn, c *call, row *load.Ro
 	}
 	var resp *http.Response
 	for {
-		resp, err = http.ReadResponse(in, &http.Request{Method: c.method})
+		resp, err = http.ReadResponse(in, &http.Request{Method: c.method}) //nolint:bodyclose // readBody reads it to its end, and the connection stays open
 		if err != nil || resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
 			break
 		}

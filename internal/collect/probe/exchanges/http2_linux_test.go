@@ -131,7 +131,7 @@ func testFrames(t *testing.T, before, unix bool) {
 	b := evidence.NewBundle()
 	var text string
 	for _, a := range r.Kept {
-		text = string(a.Bytes())
+		text = a.String()
 		if err := format.Read(t.Context(), []format.Format{reading.Format}, formattest.Artifact(a.Meta.Name, a.Bytes()), b); err != nil {
 			t.Fatal(err)
 		}

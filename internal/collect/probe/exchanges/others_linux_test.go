@@ -118,7 +118,7 @@ func TestPostgreSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, a := range r.Kept {
-		if text := string(a.Bytes()); strings.Contains(text, "secret") || !strings.Contains(text, "p unix:"+socket+" ") {
+		if text := a.String(); strings.Contains(text, "secret") || !strings.Contains(text, "p unix:"+socket+" ") {
 			t.Errorf("told:\n%s", text)
 		}
 	}
@@ -156,7 +156,7 @@ http { access_log off; client_body_temp_path DIR; proxy_temp_path DIR; fastcgi_t
 		return answer.StatusCode == http.StatusCreated
 	}
 	for tries := 0; !get(); tries++ {
-		if tries > 1000 {
+		if probe.Wait(t.Context(), 10*time.Millisecond); tries > 3000 {
 			log, _ := os.ReadFile(filepath.Join(dir, "error.log"))
 			t.Fatalf("nginx does not answer: %s", log)
 		}
@@ -172,7 +172,7 @@ http { access_log off; client_body_temp_path DIR; proxy_temp_path DIR; fastcgi_t
 			t.Fatal(err)
 		}
 		for _, a := range r.Kept {
-			if text := string(a.Bytes()); strings.Contains(text, "secret") || r == service && !strings.Contains(text, fmt.Sprintf("p unix:%s %d nginx\n", child.Said, proxy.Process.Pid)) {
+			if text := a.String(); strings.Contains(text, "secret") || r == service && !strings.Contains(text, fmt.Sprintf("p unix:%s %d nginx\n", child.Said, proxy.Process.Pid)) {
 				t.Errorf("told:\n%s", text)
 			}
 		}

@@ -56,7 +56,7 @@ func (t *table) recordProfiles(ctx context.Context, of discover.Target, sink pro
 	for n := 1; ; n++ {
 		p, err := t.takeProfile(symbols, time.Now())
 		if err != nil || len(p.Sample) == 0 {
-			return nil // it has ended
+			return nil //nolint:nilerr // it has ended
 		}
 		out, err := sink.Create(capture.Meta{Name: fmt.Sprintf("goroutine-%d.pb.gz", n), Probe: name, Origin: "process_vm_readv", About: of.Subject()})
 		if err != nil {
@@ -66,7 +66,7 @@ func (t *table) recordProfiles(ctx context.Context, of discover.Target, sink pro
 			return err
 		}
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the recording has ended
 		}
 		probe.Wait(ctx, profileEach) // and once more at the end
 		if !probe.Alive(of.PID) {

@@ -103,7 +103,7 @@ func crowd() {
 		go func() {
 			runtime.LockOSThread()
 			_ = unix.SchedSetaffinity(0, &one)
-			for {
+			for { //nolint:staticcheck // it is to keep the CPU busy
 			}
 		}()
 	}

@@ -135,8 +135,11 @@ func (c *chunk) compileLine(word, rest string) error {
 		return nil
 	case "constant":
 		tokens, err := splitTokens(rest)
-		if err != nil || len(tokens) < 3 {
-			return fmt.Errorf("a constant has a class, a key and a value: %v", err)
+		if err != nil {
+			return fmt.Errorf("a constant: %w", err)
+		}
+		if len(tokens) < 3 {
+			return fmt.Errorf("a constant has a class, a key and a value: %q", rest)
 		}
 		key, err := strconv.ParseInt(tokens[1], 0, 64)
 		c.constants = append(c.constants, constant{tokens[0], key, tokens[2:]})
@@ -216,8 +219,12 @@ func (c *chunk) writeCheckpoint() error {
 		w.writeInt(int64(len(by[name])))
 		for _, k := range by[name] {
 			w.writeLong(k.key)
-			if rest, err := c.writeValue(w, field{class: name}, k.tokens); err != nil || len(rest) > 0 {
-				return fmt.Errorf("constant %d of %s: %v %q", k.key, name, err, rest)
+			rest, err := c.writeValue(w, field{class: name}, k.tokens)
+			if err == nil && len(rest) > 0 {
+				err = fmt.Errorf("more than a value: %q", rest)
+			}
+			if err != nil {
+				return fmt.Errorf("constant %d of %s: %w", k.key, name, err)
 			}
 		}
 	}

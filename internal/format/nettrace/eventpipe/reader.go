@@ -86,7 +86,7 @@ func (r *Reader) Another() (*Reader, error) {
 	r.free, r.freed, r.slots, r.lately, r.order = nil, 0, nil, nil, order{}
 	next, err := r.in.in.Peek(len(magic))
 	if err != nil || string(next) != magic {
-		return nil, nil
+		return nil, nil //nolint:nilerr // the input ends, or something else follows
 	}
 	return NewReader(r.in.in)
 }

@@ -96,7 +96,7 @@ func Load(r io.Reader, name string, also []string) ([]Rule, error) {
 		return nil, errors.Join(wrong...)
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s: has no rules: give some below rules:", name)
+		return nil, fmt.Errorf("%s: has no rules: list some below \"rules:\" in it", name)
 	}
 	return out, nil
 }

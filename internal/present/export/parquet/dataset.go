@@ -36,7 +36,7 @@ type Dataset struct {
 type table struct {
 	name string
 	file *os.File
-	w    *parquet.Writer
+	w    *parquet.GenericWriter[any]
 	rows int64
 }
 
@@ -67,8 +67,8 @@ func SchemaOf(name string) *parquet.Schema {
 
 // newWriter returns a writer of the format's first version and plain values, which all readers
 // know.
-func newWriter(to io.Writer, table string) *parquet.Writer {
-	return parquet.NewWriter(to, SchemaOf(table), parquet.MaxRowsPerRowGroup(groupRows), parquet.Compression(&parquet.Zstd),
+func newWriter(to io.Writer, table string) *parquet.GenericWriter[any] {
+	return parquet.NewGenericWriter[any](to, SchemaOf(table), parquet.MaxRowsPerRowGroup(groupRows), parquet.Compression(&parquet.Zstd),
 		parquet.DataPageVersion(1), parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain))
 }
 
@@ -118,7 +118,7 @@ func (d *Dataset) openPart() error {
 func (t *table) addRun(r *Run) (err error) {
 	put := func(row any) {
 		if err == nil {
-			err = t.w.Write(row)
+			_, err = t.w.Write([]any{row})
 			t.rows++
 		}
 	}

@@ -110,7 +110,7 @@ func readFiles(rng *rand.Rand) {
 	runTogether(1+rng.IntN(4), func(int) {
 		for range n {
 			if f, err := os.Open("/dev/zero"); err == nil {
-				f.Read(make([]byte, 4096))
+				_, _ = f.Read(make([]byte, 4096))
 				f.Close()
 			}
 		}
@@ -126,7 +126,7 @@ func blockedRead(rng *rand.Rand) {
 			return
 		}
 		go func() { time.Sleep(d); syscall.Close(p[1]) }()
-		syscall.Read(p[0], make([]byte, 1))
+		_, _ = syscall.Read(p[0], make([]byte, 1))
 		syscall.Close(p[0])
 	})
 }
@@ -143,7 +143,7 @@ func echoLoopback(rng *rand.Rand) {
 			if err != nil {
 				return
 			}
-			go func() { io.Copy(c, c); c.Close() }()
+			go func() { _, _ = io.Copy(c, c); c.Close() }()
 		}
 	}()
 	n := 1 + rng.IntN(20)
@@ -154,8 +154,8 @@ func echoLoopback(rng *rand.Rand) {
 		}
 		defer c.Close()
 		for range n {
-			c.Write([]byte("x"))
-			c.Read(make([]byte, 1))
+			_, _ = c.Write([]byte("x"))
+			_, _ = c.Read(make([]byte, 1))
 		}
 	})
 }

@@ -24,7 +24,7 @@ func Same(data []byte, damaged bool) (events int, _ error) {
 	ours, err2 := wire.NewReader(bytes.NewReader(data))
 	if err != nil || err2 != nil {
 		if (err == nil || err2 == nil) && !damaged { // it takes numbers with zeros before them
-			return 0, fmt.Errorf("the header: %v, %v", err, err2)
+			return 0, fmt.Errorf("the header: %w", errors.Join(err, err2))
 		}
 		return 0, nil
 	}
@@ -44,10 +44,10 @@ func Same(data []byte, damaged bool) (events int, _ error) {
 		if err != nil || len(b.Events) == 0 {
 			stricter := damaged && err == io.EOF && err2 != nil // it takes some breaks for the end
 			if (err == nil) != (err2 == nil) || (err == io.EOF) != (err2 == io.EOF) && !stricter {
-				return events, fmt.Errorf("after %d events x/exp/trace says %v, and this %v", events, oneLine(err), err2)
+				return events, fmt.Errorf("after %d events x/exp/trace says %v, and this %w", events, oneLine(err), err2)
 			}
 			if again := ours.Read(b); again != err2 {
-				return events, fmt.Errorf("asked again: %v after %v", again, err2)
+				return events, fmt.Errorf("asked again: %w after %w", again, err2)
 			}
 			return events, nil
 		}
