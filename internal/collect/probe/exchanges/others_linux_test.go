@@ -10,9 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/unstall/unstall/dev/tools/tooltest"
 	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
