@@ -16,7 +16,7 @@ const redis = createClient({ url: 'redis://' + process.env.ADDR_REDIS });
 const cinemas = new Agent({ connections: 32 });
 
 const days = 12;
-const screeningsOfDay = 180;
+const screeningsOfDay = 300;
 const films = 90;
 
 async function fill() {
