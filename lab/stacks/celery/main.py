@@ -1,0 +1,7 @@
+"""Becomes gunicorn with threads, as a container's command does."""
+import os
+import sys
+
+here = os.path.dirname(os.path.abspath(__file__))
+os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--chdir", here, "--bind", os.environ["ADDR"], "--workers", "1", "--threads", "32",
+                          "--worker-class", "gthread", "--worker-tmp-dir", "/dev/shm", "--no-control-socket", "web:app"])
