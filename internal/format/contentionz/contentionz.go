@@ -143,8 +143,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	add("waits", fmt.Sprintf("%.0f", waits*max(p.period, 1)))
 	add("waited in total", fmt.Sprintf("%.4g s", cycles*of))
 	if p.ms > 0 {
-		add("since", fmt.Sprintf("%.4g s", p.ms/1e3))
-		add("threads that waited, on average", fmt.Sprintf("%.3g", cycles*of/(p.ms/1e3)))
+		add("since", fmt.Sprintf("%.0f s", p.ms/1e3))
+		add("threads that waited, on average", fmt.Sprintf("%.3f", cycles*of/(p.ms/1e3)))
 	}
 	if p.discarded > 0 {
 		add("samples that it discarded", fmt.Sprintf("%.0f", p.discarded))

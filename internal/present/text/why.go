@@ -74,7 +74,7 @@ func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 			}
 		}
 		if s.Decides && len(s.Compared) == 0 && v.Summary != "" {
-			for _, l := range p.wrapText("no figure: "+v.Summary, 4) {
+			for _, l := range p.wrapText("no threshold: "+v.Summary, 4) {
 				p.writeLine("    " + l)
 			}
 		}

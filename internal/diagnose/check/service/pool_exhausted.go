@@ -455,7 +455,7 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 	}
 	for _, x := range threadLimits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
-			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "count", x.Origin))
 			if float64(x.Most) >= needed/comfortable.Value {
 				needed = 0 // it has as many: bursts are no matter of the mean
 			}
