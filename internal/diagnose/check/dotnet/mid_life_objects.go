@@ -62,7 +62,8 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	young := g.selectCollections(func(x *metrics.Collection) bool { return isOrdinary(x) && x.Generation < evidence.Gen2 })
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
-		if sized := len(g.selectCollections(leavesSize)); sized >= leastGCs.Int() {
+		sized := len(g.selectCollections(leavesSize))
+		if sized >= leastGCs.Int() {
 			v.Weigh(0, reaching)
 			v.Rule, v.Summary = check.TooLittle, "nothing is known to survive collections of gen 0 and gen 1"
 			return v
@@ -71,6 +72,7 @@ func judgeMidLife(c *check.Case) check.Verdict {
 		g.judgePauses(&v, "dotnet.mid-life-objects", g.pausesOf(func(x *metrics.Collection) bool { return isOrdinary(x) && x.Generation < evidence.Gen2 }), "collections of gen 0 and gen 1", nil)
 		if !v.RuledOut() {
 			v.Saves, v.Prediction = nil, nil
+			v.Counted(float64(sized), leastGCs)
 			v.Rule, v.Summary, v.Needs = check.TooFew, "too few collections to show what dies after them", longRecording
 		}
 		return v
