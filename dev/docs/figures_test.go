@@ -79,6 +79,7 @@ var runtimeTexts = map[string]string{
 	"metaspace.max_bytes":         "MaxMetaspaceSize",
 	"pool.queued_items":           "work items waiting for a pool thread, on average",
 	"process.cpus_share":          "share of the CPUs in use",
+	"safepoint.operation_s":       "pauses for one operation, or until all threads had stopped for it",
 	"process.memory_limit_bytes":  "the least memory limit of the process, else the total memory",
 	"redis.command_per_s":         "calls of one command",
 	"requests.in_flight":          "requests in flight",

@@ -88,6 +88,7 @@ type paste struct {
 		AnyOf      []string `json:"supported_any_of"`
 		May        []string // not due, and no fault
 		Not        []string
+		Figures    map[string]float64 // counted by hand
 	}
 }
 

@@ -23,6 +23,9 @@ type RedisCommand struct {
 	Rejected, Failed Value // 1/s
 	P50, P99, P999   Value // ns
 	Most             Value // ns: upper end of the bucket with the slowest call
+	Slow             Value // calls that the slow log took, of Count
+	SlowTime         Value // ns, total of these
+	SlowMost         Value // ns, the longest of these since the server's start
 	Windowed         bool  // the quantiles are of Over, from buckets that double: upper ends; else since the start
 
 	Script   bool // EVAL, FCALL and similar
@@ -74,6 +77,7 @@ func (r *Redis) readCommands(w Window) {
 		c := RedisCommand{Name: name, Count: calls.Number, Calls: calls.multiplyBy(1 / r.Seconds), Time: spent.multiplyBy(1e-6 / r.Seconds), Each: Unknown,
 			Rejected: of(evidence.SeriesRedisCallsRejected).multiplyBy(1 / r.Seconds), Failed: of(evidence.SeriesRedisCallsFailed).multiplyBy(1 / r.Seconds),
 			Spent: spent.multiplyBy(1e3), Script: redisScripts[name], Nested: redisScripts[name] || name == "exec", Blocking: redisBlocking[name]}
+		c.Slow, c.SlowTime, c.SlowMost = of(evidence.SeriesRedisCallsSlow), of(evidence.SeriesRedisCallsSlowTime).multiplyBy(1e6), t.lastOf(evidence.SeriesRedisCallsSlowMost+":"+name).multiplyBy(1e6)
 		if calls.Number > 0 {
 			c.Each = spent.multiplyBy(1e3 / calls.Number)
 		}

@@ -151,6 +151,14 @@ func (r *Redis) LongCommands() (all []RedisKept) {
 			if r.mayBeHeld(&k) && r.byChance(&k, append(slices.Clone(logged), k), ran) {
 				continue
 			}
+		case c.Slow.Number > 0 && c.SlowTime.Number*ran >= RedisStall*c.Slow.Number:
+			k.Add(c.Slow.Number, c.SlowTime.Number/c.Slow.Number)
+			if !(r.Seconds > 0) || r.Single { // the longest call since the start is one of these
+				k.Longest = max(k.Longest, c.SlowMost.Number)
+			}
+			if r.mayBeHeld(&k) && r.byChance(&k, append(slices.Clone(logged), k), ran) {
+				continue
+			}
 		}
 		note(k)
 	}

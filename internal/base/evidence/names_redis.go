@@ -80,11 +80,14 @@ const (
 	SeriesRedisCallTime        = "redis/cmdstat.usec"           // µs of the main thread since the start; without what a command waits for others
 	SeriesRedisCallsRejected   = "redis/cmdstat.rejected_calls" // before they began
 	SeriesRedisCallsFailed     = "redis/cmdstat.failed_calls"
-	SeriesRedisCallP50         = "redis/latencystats.p50"  // µs, of all calls since the start
-	SeriesRedisCallP99         = "redis/latencystats.p99"  // likewise
-	SeriesRedisCallP999        = "redis/latencystats.p999" // likewise
-	SeriesRedisErrorKind       = "redis/errorstat"         // replies since the start; what an error begins with follows the colon: "OOM"
-	SeriesRedisHistogramBucket = "redis/histogram"         // calls since the start that took at most so many µs; "get 128" follows the colon
+	SeriesRedisCallsSlow       = "redis/cmdstat.slowlog_count"       // calls that took slowlog-log-slower-than or longer, since the start (Redis 8)
+	SeriesRedisCallsSlowTime   = "redis/cmdstat.slowlog_time_ms_sum" // ms that these took together
+	SeriesRedisCallsSlowMost   = "redis/cmdstat.slowlog_time_ms_max" // ms that the longest of them took, since the start
+	SeriesRedisCallP50         = "redis/latencystats.p50"            // µs, of all calls since the start
+	SeriesRedisCallP99         = "redis/latencystats.p99"            // likewise
+	SeriesRedisCallP999        = "redis/latencystats.p999"           // likewise
+	SeriesRedisErrorKind       = "redis/errorstat"                   // replies since the start; what an error begins with follows the colon: "OOM"
+	SeriesRedisHistogramBucket = "redis/histogram"                   // calls since the start that took at most so many µs; "get 128" follows the colon
 )
 
 // Series of CLIENT LIST, of the connections from one address at each time it was asked for; a colon

@@ -234,7 +234,7 @@ func (c *Case) Traced() bool {
 }
 
 // MostlyUnseen is the share of unobserved slow time from which the rest does not represent all of it.
-var MostlyUnseen = Threshold{Name: "share of slow time not observed, from which the rest does not speak for all of it", Value: .5, Unit: "1",
+var MostlyUnseen = Threshold{Name: "share of slow time not observed, so large that the rest does not speak for it", Value: .5, Unit: "1",
 	Why: "the larger part decides", Source: "arithmetic: more than half"}
 
 // HasRequestStates reports whether it is known where slow requests spent their time: each of them is traced, or samples of the
@@ -304,9 +304,9 @@ func allTime(c *Case) (all spentInAll) {
 // objective: three times the quickest may still be quick, beside requests that always take long. A call that takes longer than
 // its own usual time is reported earlier.
 var (
-	Noticeable = Threshold{Name: "p99 of all requests, each that is not slow counted as 0, from which slow ones are noticed, unless --slo is given", Value: float64(20 * time.Millisecond), Unit: "ns",
+	Noticeable = Threshold{Name: "p99 with requests that are not slow counted as 0, from which slow ones are noticed (asked unless --slo is given)", Value: float64(20 * time.Millisecond), Unit: "ns",
 		Why: "what takes three times as long as the quickest may still be quick", Source: "judgement: a fifth of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5), as a page makes several requests one after the other"}
-	NoticeableCall = Threshold{Name: "p99 of all requests, each that is not slow counted as 0, from which slow ones are noticed where one thing takes nearly all of their time", Value: float64(10 * time.Millisecond), Unit: "ns",
+	NoticeableCall = Threshold{Name: "p99 with requests that are not slow counted as 0, from which slow ones are noticed where one thing takes nearly all of their time", Value: float64(10 * time.Millisecond), Unit: "ns",
 		Why: "one thing that takes all of a request is worth mending earlier", Source: "judgement: half of what is noticed otherwise, as a single thing can be mended"}
 )
 

@@ -9,7 +9,7 @@ import (
 )
 
 // FewPauses is the number of pauses from which they are a cause where no objective is set and none takes a second.
-var FewPauses = Threshold{Name: "pauses that cost slow requests three quarters of what all pauses do, from which they are named, unless --slo is given or one takes a second", Value: 2, Unit: "count",
+var FewPauses = Threshold{Name: "pauses behind three quarters of the slow time of all pauses (asked unless --slo is given or one takes a second)", Value: 2, Unit: "count",
 	Why: "all requests that meet one pause are one event, which the next recording may not have", Source: "Poisson: where 1 is expected, another recording has none in 37 % of cases (e⁻¹); where 2 are, in 14 %"}
 
 // ByFewPauses reports whether so few pauses cost slow requests most of what all of these pauses do that another recording may

@@ -49,7 +49,7 @@ var MaterialBeyond = Threshold{Name: "share of slow time above what is usual, fr
 	Why: "what all requests have makes none of them slower than others", Source: Material.Source}
 
 // MaterialUnseen is [Material] of what was not observed.
-var MaterialUnseen = Threshold{Name: "share of slow time not observed, from which nothing that requests wait for is ruled out", Value: Material.Value, Unit: "1",
+var MaterialUnseen = Threshold{Name: "share of slow time not observed, large enough to hide a cause", Value: Material.Value, Unit: "1",
 	Why: "as much would be material", Source: Material.Source}
 
 // MinRequests is how many requests a ledger must have for shares of their time to mean something.

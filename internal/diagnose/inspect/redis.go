@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -52,14 +53,27 @@ func redisFigures(r *metrics.Redis) (out []Table) {
 		add(strings.TrimSpace("server "+r.Release.String())+since, []string{"", "figure"}, redisSummary(r))
 	}
 	var rows [][]string
+	slow := slices.ContainsFunc(r.Commands, func(c metrics.RedisCommand) bool { return c.Slow.Number > 0 })
 	for _, c := range r.Commands {
-		rows = append(rows, []string{c.Name, redisRate(c.Calls), redisShare(c.Time), redisTime(c.Each), redisTime(c.P99), redisTime(c.P999), redisRate(c.Failed)})
+		calls := redisRate(c.Calls)
+		if !c.Calls.Known() {
+			calls = units.Count(int64(c.Count))
+		}
+		row := []string{c.Name, calls, redisShare(c.Time), redisTime(c.Each), redisTime(c.P99), redisTime(c.P999), redisRate(c.Failed)}
+		if slow {
+			row = append(row, redisNumber(c.Slow), redisTime(c.SlowTime), redisTime(c.SlowMost))
+		}
+		rows = append(rows, row)
 	}
 	p99 := "p99 since its start"
 	if len(r.Commands) > 0 && r.Commands[0].Windowed {
 		p99 = "p99 ≤"
 	}
-	add("commands"+since, []string{"command", "calls", "of the time", "each", p99, "p99.9", "failed"}, rows)
+	columns := []string{"command", "calls", "of the time", "each", p99, "p99.9", "failed"}
+	if slow {
+		columns = append(columns, "in the slow log", "these together", "longest since its start")
+	}
+	add("commands"+since, columns, rows)
 	rows = nil
 	for _, s := range r.Slow.ByCommand {
 		size := ""

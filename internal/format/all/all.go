@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/format/clrstack"
 	"github.com/unstall/unstall/internal/format/container"
 	"github.com/unstall/unstall/internal/format/containerstats"
+	"github.com/unstall/unstall/internal/format/contentionz"
 	"github.com/unstall/unstall/internal/format/curltimings"
 	"github.com/unstall/unstall/internal/format/databaseactivity"
 	"github.com/unstall/unstall/internal/format/databaselog"
@@ -86,6 +87,7 @@ var Formats = []format.Format{
 	gopprof.Format,
 	gopprof.Listing,
 	gopprof.Debugger,
+	contentionz.Format,
 	expvar.Format,
 	nettrace.Format,
 	spans.Format,

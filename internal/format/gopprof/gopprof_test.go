@@ -249,8 +249,8 @@ func TestOtherRuntimes(t *testing.T) {
 	if _, err := suite.Read([]byte("heap profile:      1:    1 [     1:    1] @ heap_v2/524288\n")); err == nil || !strings.Contains(err.Error(), "tcmalloc") {
 		t.Errorf("tcmalloc: %v", err)
 	}
-	if _, err := suite.Read([]byte("--- contentionz 1 ---\ncycles/second = 3201000000\nsampling period = 100\n 19490304 27 @ 0xbccc97 0xc61202\n")); err == nil || !strings.Contains(err.Error(), "gperftools") {
-		t.Errorf("contentionz: %v", err)
+	if _, err := suite.Read([]byte("--- growthz 1 ---\nheap profile: 0: 0 [0: 0] @ growthz\n 19490304 27 @ 0xbccc97 0xc61202\n")); err == nil || !strings.Contains(err.Error(), "gperftools") {
+		t.Errorf("growthz: %v", err)
 	}
 	for name, c := range map[string]struct {
 		order binary.ByteOrder

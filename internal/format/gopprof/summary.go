@@ -159,6 +159,15 @@ func (s *summary) addFacts(r *recording, f *facts) {
 	}
 }
 
+// wholeOf returns what shares of a column are of: of a text that was cut, the total that it announces.
+func (s *summary) wholeOf(r *recording, column int) int64 {
+	switch r.kind {
+	case kindGoroutine, kindGoroutineLeak, kindThreads:
+		return s.totalCount(r)
+	}
+	return s.total[column]
+}
+
 // totalCount returns the total of a profile that counts: if its text was cut, the announced one,
 // else the sum.
 func (s *summary) totalCount(r *recording) int64 {

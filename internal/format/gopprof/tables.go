@@ -204,7 +204,7 @@ func (s *summary) siteTable(r *recording, title, by string) evidence.Table {
 		for _, c := range columns {
 			cells = append(cells, formatQuantity(x.values[c], r.SampleType[c].Unit))
 			if c == order {
-				cells = append(cells, formatShare(multiplySaturated(x.values[c], scaleOf(r.SampleType[c].Unit)), s.total[c]))
+				cells = append(cells, formatShare(multiplySaturated(x.values[c], scaleOf(r.SampleType[c].Unit)), s.wholeOf(r, c)))
 			}
 		}
 		t.Rows = append(t.Rows, cells)

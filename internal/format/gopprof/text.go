@@ -72,12 +72,12 @@ func sectionHeader(line []byte) (header, bool) {
 	}
 }
 
-// isPageOfCpp recognises "--- contentionz 1 ---", and heapz, growthz and threadz alike.
+// isPageOfCpp recognises "--- heapz 1 ---", growthz and threadz alike; contentionz has a format of its own.
 func isPageOfCpp(line []byte) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("--- "))
 	rest, ok2 := bytes.CutSuffix(rest, []byte(" ---"))
 	name, number, ok3 := bytes.Cut(rest, []byte("z "))
-	return ok && ok2 && ok3 && len(name) > 0 && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
+	return ok && ok2 && ok3 && len(name) > 0 && string(name) != "contention" && len(number) == 1 && number[0] >= '0' && number[0] <= '9'
 }
 
 // beginsStack says whether a line begins a stack of a goroutine profile, "1390 @ 0x4d398 0x5e5a8", which is what is left of one whose head was not copied.

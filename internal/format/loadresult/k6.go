@@ -91,6 +91,12 @@ func k6Metric(line string) (name, rest string, ok bool) {
 	return name, strings.TrimSpace(rest), ok && name != "" && !strings.ContainsAny(name, " {'")
 }
 
+// isK6Count reports whether a line of k6 is whole because its rate ends with its unit: "http_reqs......: 180 4.36938/s".
+func isK6Count(line string) bool {
+	name, rest, ok := k6Metric(line)
+	return ok && name == "http_reqs" && strings.HasSuffix(rest, "/s")
+}
+
 func k6Starts(line string, cur *run) bool {
 	if cur == nil {
 		if name, _, ok := k6Metric(line); ok && strings.Contains(line, "...: ") {

@@ -110,7 +110,7 @@ func (t *texts) lastLine(line string, number int64) {
 		return
 	}
 	with := t.cur.run.clone()
-	if t.cur.tool.line(with, line) && t.cur.tool.whole(with) {
+	if t.cur.tool.line(with, line) && (t.cur.tool.whole(with) || t.cur.tool.name == "k6" && isK6Count(line)) {
 		t.cur.run = with
 	}
 }

@@ -230,6 +230,12 @@ func (p *parser) commandStat(of, value string) {
 			p.info.addValue(evidence.SeriesRedisCallsRejected+":"+of, v, changes)
 		case "failed_calls":
 			p.info.addValue(evidence.SeriesRedisCallsFailed+":"+of, v, changes)
+		case "slowlog_count": // Redis 8
+			p.info.addValue(evidence.SeriesRedisCallsSlow+":"+of, v, changes)
+		case "slowlog_time_ms_sum":
+			p.info.addValue(evidence.SeriesRedisCallsSlowTime+":"+of, v, changes)
+		case "slowlog_time_ms_max":
+			p.info.addValue(evidence.SeriesRedisCallsSlowMost+":"+of, v, changes)
 		}
 	})
 }

@@ -123,13 +123,19 @@ func Changes(v *diagnose.Verdict) (out []string) {
 	if v.IsSupported() {
 		return changesOfSupported(v)
 	}
-	for _, decides := range []bool{true, false} {
-		for k := range d.Steps {
-			if s := &d.Steps[k]; s.Decides == decides {
-				out = append(out, listLacking(s)...)
-			}
+	var others []string
+	for k := range d.Steps {
+		if s := &d.Steps[k]; s.Decides {
+			out = append(out, listLacking(s)...)
+		} else {
+			others = append(others, listLacking(s)...)
 		}
 	}
+	apart := v.Verdict == check.Inconclusive && len(out) > 0 && len(others) > 0 // the first decide it, and the others then rule it out
+	if apart {
+		out[0], others[0] = "to decide it, "+out[0], "to find it, "+others[0]
+	}
+	out = append(out, others...)
 	for i := range out {
 		if i > 0 {
 			out[i] = "and " + out[i]
@@ -176,7 +182,7 @@ func sideOf(s check.Side) string {
 // changesOfSupported says which figure of a supported cause is closest to its threshold, and what would follow on its other side.
 func changesOfSupported(v *diagnose.Verdict) (out []string) {
 	var closest *check.Compared
-	least, banded := math.Inf(1), false
+	least, banded, compared := math.Inf(1), false, 0
 	for k := range v.Decision.Steps {
 		for i := range v.Decision.Steps[k].Compared {
 			x := &v.Decision.Steps[k].Compared[i]
@@ -184,6 +190,7 @@ func changesOfSupported(v *diagnose.Verdict) (out []string) {
 			if jointOf(x) != check.All || !x.Holds() || x.Threshold <= 0 {
 				continue
 			}
+			compared++
 			if far := math.Abs(math.Log(math.Max(*x.Figure, 1e-9) / x.Threshold)); far < least {
 				closest, least = x, far
 			}
@@ -195,10 +202,14 @@ func changesOfSupported(v *diagnose.Verdict) (out []string) {
 		if closest.Speaks == check.Below {
 			other = "at or above"
 		}
-		out = append(out, fmt.Sprintf("the figure closest to its threshold %s %s: %s (%s found, %s × the threshold)", other, c.Threshold, c.Name, c.Figure, units.Num(*closest.Figure/closest.Threshold)))
+		found := fmt.Sprintf("%s found, %s × the threshold", c.Figure, units.Num(*closest.Figure/closest.Threshold))
+		if compared > 1 {
+			found += "; the other figures are further from theirs"
+		}
+		out = append(out, fmt.Sprintf("%s: %s %s (%s)", c.Name, other, c.Threshold, found))
 	}
 	if k := causeOf(v.Cause); banded && k != nil && slices.Contains(k.Thresholds, check.Arguable) {
-		out = append(out, fmt.Sprintf("its share of slow time: left open from %v, ruled out below", check.Arguable))
+		out = append(out, fmt.Sprintf("its share of slow time: below %v left open, below %v ruled out", check.Material, check.Arguable))
 	}
 	if len(out) == 0 {
 		if i := slices.IndexFunc(check.Policy, func(r check.Rule) bool { return r.Answer == v.Decision.Answer }); i >= 0 {

@@ -43,18 +43,24 @@ func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 		p.writeLine("Accounts for " + share + " of the slow time (" + interval + ").")
 	}
 	p.writeBlank()
-	for _, l := range p.wrapText("Each step must be passed, in this order. ▶ marks the one that decided; ✓ and ✗ say whether a figure speaks for the cause.", 0) {
+	for _, l := range p.wrapText("Each step must be passed, in this order. ▶ marks the one that decided; ✓ and ✗ say whether a figure lets its step pass.", 0) {
 		p.writeLine(p.applyStyle(dim, l))
 	}
 	p.writeBlank()
 	var from []sentence.Comparison
-	var silent []string
+	var silent, after []string // steps without a figure, before the one that decided and after it
+	decided := false
 	for _, s := range sentence.Steps(v) {
 		question := fmt.Sprintf("%d %s", s.Place, s.Question)
 		if !s.Decides && len(s.Compared) == 0 {
-			silent = append(silent, question)
+			if decided {
+				after = append(after, question)
+			} else {
+				silent = append(silent, question)
+			}
 			continue
 		}
+		decided = decided || s.Decides
 		answer, style := s.Answer, dim
 		if s.Decides {
 			answer = strings.ToUpper(sentence.Outcome(v.Verdict)) + strings.TrimPrefix(answer, sentence.Outcome(v.Verdict))
@@ -68,13 +74,16 @@ func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 			}
 		}
 		if s.Decides && len(s.Compared) == 0 && v.Summary != "" {
-			for _, l := range p.wrapText("no figure: "+v.Summary, 4) {
+			for _, l := range p.wrapText("no threshold: "+v.Summary, 4) {
 				p.writeLine("    " + l)
 			}
 		}
 	}
 	if len(silent) > 0 {
-		p.writeBlock("Nothing to compare", dim, answers, p.flowItems(silent, answers))
+		p.writeBlock("No figure needed", dim, answers, p.flowItems(silent, answers))
+	}
+	if len(after) > 0 {
+		p.writeBlock("Not asked after it", dim, answers, p.flowItems(after, answers))
 	}
 	p.writeChanges(v)
 	p.writeFigures(v)

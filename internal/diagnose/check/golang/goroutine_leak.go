@@ -168,8 +168,8 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	first, last := profiles[0], profiles[len(profiles)-1]
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("all goroutines: %s → %s", units.Count(first.total), units.Count(last.total))}
 	v.Evidence = append(v.Evidence,
-		c.Figure("goroutines.first", "goroutines in the first profile", float64(first.total), "1", first.origin),
-		c.Figure("goroutines.last", "goroutines in the last profile", float64(last.total), "1", last.origin))
+		c.Figure("goroutines.first", "goroutines in the first profile", float64(first.total), "count", first.origin),
+		c.Figure("goroutines.last", "goroutines in the last profile", float64(last.total), "count", last.origin))
 	var worst string
 	var grown int64
 	for s, n := range last.sites {
@@ -208,7 +208,7 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Goroutines pile up in %s: %s → %s.", worst, units.Count(first.sites[worst]), units.Count(last.sites[worst]))
-	v.Evidence = append(v.Evidence, c.Figure("goroutines.more_at", "more goroutines in "+worst, float64(grown), "1", last.origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.more_at", "more goroutines in "+worst, float64(grown), "count", last.origin))
 	if dt := float64(last.at-first.at) / 1e9; first.at != 0 && dt > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("goroutines.growth_per_s", "growth of their number", float64(grown)/dt, "1/s", last.origin))
 	}
@@ -299,7 +299,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 	}
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("no leak: at most %s with the same stack left waiting at the end", units.Plural(int(f.Number), "goroutine"))}
 	v.Weigh(f.Number, leakCount)
-	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "1", f.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting", "goroutines started during the trace and still waiting at its end, largest group", f.Number, "count", f.Origin))
 	if f.Number < leakCount.Value {
 		return v, true
 	}
@@ -319,7 +319,7 @@ func judgeLeakByTrace(c *check.Case) (check.Verdict, bool) {
 		v.Summary = fmt.Sprintf("%.0f goroutines still waiting at the end; when they were started was not recorded", f.Number)
 		return v, true
 	}
-	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "1", f.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.left_waiting_long", "of these, started in the first half of the trace", early.Number, "count", f.Origin))
 	v.Weigh(early.Number/f.Number, steady)
 	if early.Number < steady.Value*f.Number {
 		v.Summary += ", and nearly all had just started"
@@ -370,7 +370,7 @@ func judgeLeakByCount(c *check.Case) (v check.Verdict, ok bool) {
 		return v, true
 	}
 	v.Summary = fmt.Sprintf("%.0f → %.0f goroutines", first, last)
-	v.Evidence = append(v.Evidence, c.Figure("goroutines.first", "goroutines at the first reading", first, "1", n.Origin), c.Figure("goroutines.last", "goroutines at the last reading", last, "1", n.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("goroutines.first", "goroutines at the first reading", first, "count", n.Origin), c.Figure("goroutines.last", "goroutines at the last reading", last, "count", n.Origin))
 	for i := 1; i < len(n.V); i++ {
 		if n.V[i] < n.V[i-1] {
 			return v, true

@@ -188,6 +188,10 @@ func (g *collector) fewLeft(points []metrics.Left) check.Verdict {
 	switch {
 	case n == 0 && len(g.fullCollections(g.Pauses)) == 0 && !promotes:
 		v.Rule, v.Needs, v.Summary = check.Absent, nil, "no collections of the old generation"
+		if g.Promoted.Known() {
+			v.Summary += fmt.Sprintf(", and young ones promote %s/s", units.Size(g.Promoted.Number))
+			v.Evidence = append(v.Evidence, g.c.Figure("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s", g.Origin))
+		}
 	case n == 0 && promotes:
 		v.Summary = fmt.Sprintf("young collections promote %s/s, and no collection of the old generation shows whether it stays", units.Size(g.Promoted.Number))
 		v.Evidence = append(v.Evidence, g.c.Figure("gc.promoted_bytes_per_s", "promoted to the old generation", g.Promoted.Number, "bytes/s", g.Origin))

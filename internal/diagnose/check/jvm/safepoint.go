@@ -129,10 +129,11 @@ func judgeStops(c *check.Case) check.Verdict {
 		return v
 	}
 	var operations metrics.Pauses
-	by := make(map[string]metrics.Pauses)
+	by, began := make(map[string]metrics.Pauses), make(map[string]bool)
 	var late, left metrics.Pauses // all ways to safepoints and out of them, those of other operations included
 	for _, s := range stops {
 		by[s.operation] = append(by[s.operation], s.Pause)
+		began[s.operation] = began[s.operation] || !s.reaching // else it is GC's, and only what was before it counts
 		if !s.reaching && !s.leaving {
 			operations = append(operations, s.Pause)
 		}
@@ -147,7 +148,9 @@ func judgeStops(c *check.Case) check.Verdict {
 	if most := late.Longest(); len(late) > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("safepoint.reaching_longest_ms", "longest time to safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
 	}
-	v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", operations.Seconds(), "s", g.Origin))
+	if len(operations) > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.operations_s", "VM operations other than GC, including the time to safepoint", operations.Seconds(), "s", g.Origin))
+	}
 	if most := left.Longest(); most.Seconds() >= perceptible.Value {
 		v.Evidence = append(v.Evidence, c.Figure("safepoint.leaving_s", "time until all threads ran again, in total", left.Seconds(), "s", g.Origin),
 			c.Figure("safepoint.leaving_longest_ms", "longest time to leave a safepoint", 1e3*most.Seconds(), "ms", g.OriginOf(most)))
@@ -156,7 +159,11 @@ func judgeStops(c *check.Case) check.Verdict {
 		return cmp.Or(cmp.Compare(by[b].Seconds(), by[a].Seconds()), cmp.Compare(a, b))
 	})
 	for _, name := range names[:min(4, len(names))] {
-		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", fmt.Sprintf("pauses for %s", operationTitle(name)), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
+		what := "pauses for "
+		if !began[name] {
+			what = "pauses until all threads had stopped for "
+		}
+		v.Evidence = append(v.Evidence, c.Figure("safepoint.operation_s", what+operationTitle(name), by[name].Seconds(), "s", g.OriginOf(by[name].Longest())))
 	}
 	if late.Seconds() >= p.Seconds()/2 && !crowded {
 		v.Title = fmt.Sprintf("One thread takes up to %s to reach a safepoint, and all others wait for it.", units.Time(1e9*late.Longest().Seconds()))

@@ -61,7 +61,7 @@ makes collections more frequent).`,
 // Young collections are worth slowing down from this on: below, they are rare, or take
 // hardly any time.
 var (
-	oftenYoung = check.Threshold{Name: "young collections from which they are worth slowing down", Value: 10. / 60, Unit: "1/s",
+	oftenYoung = check.Threshold{Name: "young collections per second from which fewer are worth having", Value: 10. / 60, Unit: "1/s",
 		Why: "below, they are rare", Source: "arithmetic: ten a minute; at 0.1 s each, which people notice (J. Nielsen, Usability Engineering, 1993, chapter 5), they take 1.7 % of the time"}
 	someYoung = check.Threshold{Name: "young collections in what was watched", Value: 5, Unit: "count",
 		Why: "of five, a rate is known within a half", Source: "Poisson error: 1/√5"}

@@ -118,9 +118,9 @@ func judgeSaturation(c *check.Case) check.Verdict {
 
 // A host is idle enough if tasks wait for a processor in less than calm of the time; from full on, all processors are in use.
 var (
-	calm = check.Threshold{Name: "share of the time in which a task waited for a CPU below which none waited long", Value: .1, Unit: "1",
+	calm = check.Threshold{Name: "share of the time in which some task waited for a CPU (below it, none waited long)", Value: .1, Unit: "1",
 		Why: "a busy host has so much", Source: "PASTA (R. Wolff, Operations Research 30, 1982): nine in ten of those that wake up find a CPU: the p90"}
-	full = check.Threshold{Name: "share of the host's CPUs from which all are in use", Value: .9, Unit: "1",
+	full = check.Threshold{Name: "share of the host's CPUs in use (from it on, all count as full)", Value: .9, Unit: "1",
 		Why: "a queue at 90 % is nine times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 )
 
@@ -138,7 +138,11 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 		}
 		return v
 	}
-	v.Summary = fmt.Sprintf("the host uses %s of %.0f CPUs", units.Num(h.Taken()), h.CPUs)
+	used := h.Taken()
+	if h.Steal.Number < anySteal.Value { // as among the figures
+		used = h.Busy.Number
+	}
+	v.Summary = fmt.Sprintf("the host uses %s of %.0f CPUs", units.Num(used), h.CPUs)
 	v.Weigh(h.Pressure.Number, calm)
 	v.Weigh(h.Taken()/max(h.CPUs, 1), full)
 	d, waited := delayOf(c)

@@ -165,7 +165,7 @@ func (f *faults) judgeCounted(c *check.Case, heap *evidence.Series) check.Verdic
 				grew++
 			}
 		}
-		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "1", check.From(l.StatesFrom())))
+		v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(grew), "count", check.From(l.StatesFrom())))
 	}
 	switch {
 	case !c.Slow() || own < check.Material.Value:

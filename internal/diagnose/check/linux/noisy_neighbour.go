@@ -73,7 +73,7 @@ func judgeNeighbour(c *check.Case) check.Verdict {
 	v.Summary = fmt.Sprintf("other processes use %s of %.0f CPUs", units.Num(others), h.CPUs)
 	v.Weigh(others/max(h.CPUs, 1), few)
 	v.Evidence = append(v.Evidence, c.Figure("host.others_cpus", fmt.Sprintf("CPUs used by other processes, of %.0f", h.CPUs), others, "CPUs", h.Busy.Origin))
-	if top.Cores > 0 {
+	if top.Cores > 0 && top.Cores <= others { // the kernel counts the host's busy time in ticks and that of processes exactly: a part above the whole says nothing
 		v.Evidence = append(v.Evidence, c.Figure("host.other_cpus", "of these, by "+top.String(), top.Cores, "CPUs", h.Busy.Origin))
 	}
 	v.Evidence = append(v.Evidence, h.listFigures(c)...)

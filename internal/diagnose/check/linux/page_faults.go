@@ -99,7 +99,7 @@ func judgeFaults(c *check.Case) check.Verdict {
 	}
 	origin := check.From(l.StatesFrom())
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("the heap grew into new memory during %d of %d requests", len(inside), len(l.Rows))}
-	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "1", origin))
+	v.Evidence = append(v.Evidence, c.Figure("heap.grew_requests", "requests while the heap grew into new memory", float64(len(inside)), "count", origin))
 	if len(inside) < ledger.MinRequests {
 		v.Weigh(float64(len(inside)), check.MinRequests)
 		return v

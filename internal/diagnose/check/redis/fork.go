@@ -152,6 +152,9 @@ func judgeFork(c *check.Case) check.Verdict {
 	}
 	if len(forks) == 0 {
 		v.Rule = check.Absent
+		if f.Count.Known() && !s.Single {
+			v.Evidence = append(v.Evidence, c.Figure("fork.count", "forks that INFO counts in "+units.Time(s.Seconds*1e9), f.Count.Number, "count", f.Count.Origin))
+		}
 	}
 	if v.Summary == "it did not fork" && s.Looks == 0 {
 		return notTold("")

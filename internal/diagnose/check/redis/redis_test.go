@@ -217,6 +217,9 @@ func TestPasted(t *testing.T) {
 	stats := func(get, keys, each int) string {
 		return fmt.Sprintf("# Commandstats\ncmdstat_get:calls=%d,usec=%d,usec_per_call=2.00\ncmdstat_keys:calls=%d,usec=%d\n", get, 2*get, keys, keys*each)
 	}
+	slowStats := func(get, count, ms int) string { // Redis 8
+		return fmt.Sprintf("# Commandstats\ncmdstat_get:calls=%d,usec=%d,usec_per_call=2.00,rejected_calls=0,failed_calls=0\ncmdstat_json.set:calls=90000,usec=%d,usec_per_call=70.00,rejected_calls=0,failed_calls=0,slowlog_count=%d,slowlog_time_ms_sum=%d.20,slowlog_time_ms_max=410.10\n", get, 2*get, 6_300_000, count, ms)
+	}
 	for name, x := range map[string]struct {
 		text, id, state, words string
 	}{
@@ -234,6 +237,9 @@ func TestPasted(t *testing.T) {
 		"a script of 50 ms":           {entry("evalsha", 50_000), "redis.slow-command", check.Inconclusive, "frequency is unknown"},
 		"a GET that the host stopped": {entry("get", 1_800_000), "redis.slow-command", check.Inconclusive, "simple command"},
 		"KEYS in command statistics":  {stats(1000, 10, 300_000), "redis.slow-command", check.Supported, "KEYS"},
+		"calls that Redis 8 counts":   {slowStats(1_000_000, 23, 1300), "redis.slow-command", check.Inconclusive, "JSON.SET took 410 ms, but its frequency is unknown"},
+		"they take much of the time":  {slowStats(50_000, 23, 4300), "redis.slow-command", check.Supported, "JSON.SET"},
+		"they are of 4 ms":            {slowStats(50_000, 400, 1600), "redis.slow-command", check.Inconclusive, "no command takes 10 ms"},
 		"KEYS that are few":           {stats(40_000_000, 10, 300_000), "redis.slow-command", check.Inconclusive, "KEYS"},
 	} {
 		v := judged(t, x.text)[x.id]

@@ -164,6 +164,9 @@ func judgeSlow(c *check.Case) check.Verdict {
 		}
 		if len(much) == 0 {
 			v.Rule = check.Absent
+			if s.Ops.Known() && !s.Single {
+				v.Evidence = append(v.Evidence, c.Figure("redis.commands_per_s", "commands, of which none took as long", s.Ops.Number, "1/s", s.Ops.Origin))
+			}
 		}
 		if s.Looks == 0 { // a slow log of unknown length
 			v.Rule, v.Needs = check.NotRecorded, []check.Need{asked}

@@ -59,7 +59,7 @@ blocking call by one that does not block. More loops or processes share the wait
 
 // An event loop that serves many requests in turns keeps each of them for some ms, which is no fault.
 var (
-	longHold = check.Threshold{Name: "p99 of all requests, each that is not slow counted as 0, from which an event loop is named whatever keeps it busy, unless --slo is given", Value: 50e6, Unit: "ns",
+	longHold = check.Threshold{Name: "p99 with requests that are not slow counted as 0, from which an event loop is named whatever keeps it busy (asked unless --slo is given)", Value: 50e6, Unit: "ns",
 		Why: "below it a single function must keep it busy", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
 	mostHeld = check.Threshold{Name: "share of the looks at a loop that is busy in one function, from which short waits are named", Value: check.Material.Value, Unit: "1",
 		Why: "mending what keeps it busy for less leaves most of the wait", Source: check.Material.Source}
@@ -110,7 +110,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.loop_ms", "slow time in which data had arrived and its event loop was busy", float64(w.sum)/1e6, "ms", at),
 		c.Figure("loop.longest_wait_ms", "longest wait for it", float64(w.longest)/1e6, "ms", at),
-		c.Figure("slow.wait_requests", fmt.Sprintf("slow requests that waited for it, of %d", len(l.Slow)), float64(w.requests), "count", at))
+		c.Figure("slow.wait_requests", "slow requests that waited for it, of "+units.Count(len(l.Slow)), float64(w.requests), "count", at))
 	for i, h := range w.holders[:min(len(w.holders), 3)] {
 		if what := h.activityText(); i > 0 || what != "" {
 			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.waitShare(h.ns), "1", at))

@@ -432,7 +432,7 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 		needed = rate * mean
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
-			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "1", check.From(l.StatesFrom())))
+			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "count", check.From(l.StatesFrom())))
 	}
 	outgrown := func(places int) bool { // waits would have grown longer in this time, had so many been needed
 		return needed*(1-float64(slices.Max(waited))/float64(l.To-l.From)) > float64(places)
@@ -455,7 +455,7 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 	}
 	for _, x := range threadLimits(c) {
 		if x.Words() == c.Bundle.Names.Text(name) {
-			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "1", x.Origin))
+			v.Evidence = append(v.Evidence, c.Figure("pool.seen_at_once", "most seen at the same time in thread samples", float64(x.Most), "count", x.Origin))
 			if float64(x.Most) >= needed/comfortable.Value {
 				needed = 0 // it has as many: bursts are no matter of the mean
 			}

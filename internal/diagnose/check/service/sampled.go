@@ -88,7 +88,7 @@ func judgeSampled(c *check.Case) check.Verdict {
 	v.Weigh(x.share, check.Material)
 	v.Evidence = append(v.Evidence,
 		c.Figure("process.without_gc_cpus", fmt.Sprintf("CPUs used by the process without GC%s, of %.0f", x.when, x.cores), x.used, "CPUs", x.origin),
-		c.Figure("requests.running_mean", "requests running or runnable, on average", x.running+x.ready, "1", check.From(l.StatesFrom())))
+		c.Figure("requests.running_mean", "requests running or runnable, on average", x.running+x.ready, "count", check.From(l.StatesFrom())))
 	if out := poolQueueWaitOf(c); x.used >= saturated.Value*x.cores && (x.share < check.Material.Value || !c.Slow()) && out.meanWait(metrics.Whole) >= check.Noticeable.Duration() {
 		v.Rule = check.OutOfSight
 		v.Title = fmt.Sprintf("The service is saturated: its own requests keep %s of the CPUs busy, and other requests wait %s before it starts them.", units.Percent(busy), units.Time(float64(out.meanWait(metrics.Whole))))
