@@ -14,7 +14,7 @@ func admit(w *text, places int, loop bool, delay float64) (waited float64) {
 	free := make([]float64, places)
 	at := 0.
 	for i := range 900 {
-		at += random.ExpFloat64() * 14
+		at += random.ExpFloat64() * 28 / float64(min(places, 3))
 		first := 0
 		for k := range free {
 			if free[k] < free[first] {
