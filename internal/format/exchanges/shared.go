@@ -234,12 +234,12 @@ func (p *parser) findSharedChains() {
 		}
 	}
 	type chained struct {
-		request, call int32
-		from          int64
+		request int32
+		from    int64
 	}
 	type ofRoute struct {
-		long  int
-		found []chained
+		all   []chained
+		found map[int32]int32 // by request: the exchange
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(byEnd), func(a, b ownEnd) int {
 		return cmp.Or(cmp.Compare(p.b.Text(a.to), p.b.Text(b.to)), cmp.Compare(a.port, b.port))
@@ -248,6 +248,7 @@ func (p *parser) findSharedChains() {
 		slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(p.doneAt(&p.calls[a]), p.doneAt(&p.calls[b])) })
 		chance := min(1, float64(len(calls))*float64(sharedEnd)/float64(max(1, p.until-p.from)))
 		routes := make(map[evidence.NameID]*ofRoute)
+		answered := make(map[int32]int64) // by exchange: when the last of those that wait for it is answered
 		for i := range p.requests {
 			x := &p.requests[i]
 			from := x.begun
@@ -264,22 +265,36 @@ func (p *parser) findSharedChains() {
 			}
 			of := routes[x.what]
 			if of == nil {
-				of = new(ofRoute)
+				of = &ofRoute{found: make(map[int32]int32)}
 				routes[x.what] = of
 			}
-			of.long++
-			if k := p.lastOfChain(calls, from, x.first); k >= 0 {
-				of.found = append(of.found, chained{int32(i), k, from})
+			of.all = append(of.all, chained{int32(i), from})
+			if k := p.lastOfChain(calls, from, x.first, max(sharedEnd, int64((1-awaitedPart)*float64(x.first-from)))); k >= 0 {
+				of.found[int32(i)] = k
+				answered[k] = max(answered[k], x.first)
 			}
 		}
 		for _, what := range slices.Sorted(maps.Keys(routes)) {
 			of := routes[what]
-			n := float64(len(of.found))
-			if n < awaitedTimes || n < awaitedMost*float64(of.long) || n < notByChance*chance*float64(of.long) {
+			for _, w := range of.all { // others that are answered meanwhile: to answer many takes a loop a while
+				if _, known := of.found[w.request]; known {
+					continue
+				}
+				first := p.requests[w.request].first
+				if k := p.lastOfChain(calls, w.from, first, first-w.from); k >= 0 && first <= answered[k]+shortWait {
+					of.found[w.request] = k
+				}
+			}
+			n, long := float64(len(of.found)), float64(len(of.all))
+			if n < awaitedTimes || n < awaitedMost*long || n < notByChance*chance*long {
 				continue
 			}
-			for _, w := range of.found {
-				c := p.calls[w.call].behindIt(w.request, w.from)
+			for _, w := range of.all {
+				k, known := of.found[w.request]
+				if !known {
+					continue
+				}
+				c := p.calls[k].behindIt(w.request, w.from)
 				c.begun = w.from
 				p.calls = append(p.calls, c)
 				last[w.request] = -1
@@ -288,13 +303,14 @@ func (p *parser) findSharedChains() {
 	}
 }
 
-// lastOfChain returns the exchange, of those of a connection in the order of their ends, right after which a request is answered that waited for it and
-// those before it; -1 none.
-func (p *parser) lastOfChain(calls []int32, from, answered int64) int32 {
+// lastOfChain returns the exchange, of those of a connection in the order of their ends, after which a request is answered that waited for it and
+// those before it: at most so late (ns) after its end. It returns -1 if there is none.
+func (p *parser) lastOfChain(calls []int32, from, answered, late int64) int32 {
 	n, _ := slices.BinarySearchFunc(calls, answered, func(k int32, at int64) int { return cmp.Compare(p.doneAt(&p.calls[k]), at+1) })
-	if n--; n < 0 || answered-p.doneAt(&p.calls[calls[n]]) > sharedEnd {
+	if n--; n < 0 || answered-p.doneAt(&p.calls[calls[n]]) > late {
 		return -1
 	}
+	ended := p.doneAt(&p.calls[calls[n]])
 	covered := int64(0)
 	for k := n; k >= 0 && n-k < chainedMost; k-- {
 		c := &p.calls[calls[k]]
@@ -303,7 +319,7 @@ func (p *parser) lastOfChain(calls []int32, from, answered int64) int32 {
 			break
 		}
 	}
-	if float64(covered) < awaitedPart*float64(answered-from) {
+	if ended <= from || float64(covered) < awaitedPart*float64(ended-from) {
 		return -1
 	}
 	return calls[n]

@@ -101,9 +101,9 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{check.NeedLimit}
 		return v
 	}
-	if part := w.waitShare(h.ns); part >= mostlyCall.Value && keptByCalls(c, h.route) {
+	if w.keptByCalls() {
 		v.Rule = check.Explained
-		v.Summary += fmt.Sprintf("; in %s of that it handled the many short calls of %s (%s)", units.Percent(part), h.route, ChattyCalls.ID)
+		v.Summary += fmt.Sprintf("; in %s of that it handled the many short calls of %s (%s)", units.Percent(w.waitShare(h.ns)), h.route, ChattyCalls.ID)
 		return v
 	}
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
@@ -156,6 +156,22 @@ func loopsHoldBriefly(c *check.Case) bool {
 		}
 		site := w.findSite(w.holders[0].blocked != "")
 		return briefLoops(w.holdBriefly(&check.Verdict{}, &site))
+	}))
+}
+
+// keptByCalls reports whether the loops are mostly busy with the many short calls that requests of one route make.
+func (w *loopWaits) keptByCalls() bool {
+	return w.waitShare(w.holders[0].ns) >= mostlyCall.Value && keptByCalls(w.c, w.holders[0].route)
+}
+
+// callingLoops is whether [loopWaits.keptByCalls].
+type callingLoops bool
+
+// loopsKeptByCalls is [loopWaits.keptByCalls] for checks of other causes.
+func loopsKeptByCalls(c *check.Case) bool {
+	return bool(check.Once(c, func(c *check.Case) callingLoops {
+		w := loopWaitsOf(c)
+		return callingLoops(len(w.holders) > 0 && w.keptByCalls())
 	}))
 }
 

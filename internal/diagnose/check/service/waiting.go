@@ -40,7 +40,7 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
-	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysStands, fewAwaiting, mostLocked, leastMoments, leastStands, longHold, mostHeld, mostly, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
+	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysStands, fewAwaiting, mostLocked, leastMoments, leastStands, longHold, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -122,7 +122,7 @@ func judgeWaiting(c *check.Case) check.Verdict {
 			largest = float64(p.Ns) / float64(max(1, l.Total))
 			break
 		}
-		if c.Bundle.Names.Wait(c.Bundle.Names.Lookup(p.What)).Kind == evidence.EventLoop && loopsHoldBriefly(c) {
+		if c.Bundle.Names.Wait(c.Bundle.Names.Lookup(p.What)).Kind == evidence.EventLoop && (loopsHoldBriefly(c) || loopsKeptByCalls(c)) {
 			continue
 		}
 		v := judgePlace(c, &p, sites)
