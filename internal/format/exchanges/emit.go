@@ -63,8 +63,11 @@ func (p *parser) linkAndEmit() {
 	p.findPools(loops)
 	p.findLimiters()
 	p.findShared()
+	p.findSharedChains()
 	p.findSharedLookups()
 	loops.findBusy()
+	p.findAdmissionLimits(loops)
+	p.findTimers()
 	p.findPipelined(loops)
 	p.findAwaited(loops)
 	p.findSharedCalls(loops)
@@ -210,6 +213,9 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		if x.worker != 0 {
 			waits = evidence.Segment{Kind: evidence.ThreadWait, Cause: x.worker}
 		}
+		if x.timer != 0 {
+			waits = evidence.Segment{Kind: evidence.SleepWait, Cause: x.timer}
+		}
 		inferred(min(to, x.turn), waits)
 		inferred(to, evidence.Segment{Kind: evidence.Unobserved})
 	}
@@ -238,6 +244,9 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		pool := evidence.Segment{Kind: evidence.PoolWait, Cause: c.pool}
 		if !c.paced && !c.idle { // a limiter is not held by a request, and these hold it without a call
 			pool.HolderKind, pool.HolderCause, pool.HolderStack = evidence.NetWait, c.what, c.stack
+			if c.held != 0 && c.held != c.what {
+				pool.HolderCause, pool.HolderStack = c.held, 0
+			}
 		}
 		inferred(c.begun, pool)
 		if c.first > 0 && c.ready > 0 {

@@ -116,6 +116,7 @@ const (
 type exchange struct {
 	turn   int64           // until when (ns since the epoch) others are served before a request; 0: it does not wait for its turn, or that is unknown
 	worker evidence.NameID // what it waits for until then, where that is a thread of a pool; 0: its turn
+	timer  evidence.NameID // or a timer
 	came   int64           // of a request: when its first bytes had arrived
 	begun  int64           // when the process read it, or sent it
 	first  int64           // when the first byte of the answer was sent, or read; 0 none
@@ -135,11 +136,12 @@ type exchange struct {
 	request       int32           // of a call: its request, −1 unknown
 	pool          evidence.NameID // of a call: the pool that its request waited for, for pooled ns
 	pooled        int64
-	paced         bool  // that pool is a limiter
-	idle          bool  // that pool's connections are held without a call
-	served        bool  // of a call: its goroutine had read a request, or one had started it
-	byStarted     bool  // of a call: a goroutine sent it that the request's has started
-	status        int16 // of a call's answer, 0 unknown
+	held          evidence.NameID // what those call that hold the places of that pool; 0: the same peer
+	paced         bool            // that pool is a limiter
+	idle          bool            // that pool's connections are held without a call
+	served        bool            // of a call: its goroutine had read a request, or one had started it
+	byStarted     bool            // of a call: a goroutine sent it that the request's has started
+	status        int16           // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
 	http          bool

@@ -235,7 +235,7 @@ func (s *goroutineLooks) fillWithLooks(x *exchange, from, to int64, inferred evi
 // other waits what was inferred says more, such as the size of a pool, and the look says where.
 func (s *goroutineLooks) mergeLook(inferred evidence.Segment, l look) evidence.Segment {
 	kind := s.p.b.WaitFacts(inferred.Cause).Kind
-	if guessed := inferred.Kind == evidence.Unobserved || kind == evidence.Turn; guessed && l.state == 'r' {
+	if guessed := inferred.Kind == evidence.Unobserved || kind == evidence.Turn || kind == evidence.TimedStart; guessed && l.state == 'r' {
 		return evidence.Segment{Kind: evidence.Running}
 	} else if guessed && l.state == 'q' {
 		return evidence.Segment{Kind: evidence.Runnable}

@@ -2,6 +2,7 @@ package exchanges
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -200,4 +201,126 @@ func (p *parser) markCalling() []bool {
 		}
 	}
 	return called
+}
+
+// Signs that requests wait for several exchanges of a shared connection, one after the other: answers come in the order of the commands, so that what is
+// sent during one exchange may be answered with the next. A request is answered right after the last of them ends, and they last nearly all the time since it was
+// read. That must hold for most requests of a route that take long, and more often than by chance.
+const chainedMost = 4 // exchanges
+
+// findSharedChains finds such requests. They make no call of their own, or made their last on that connection.
+func (p *parser) findSharedChains() {
+	byEnd := make(map[ownEnd][]int32) // exchanges of connections that carry further commands
+	for i := range p.calls {
+		if c := &p.calls[i]; c.shared {
+			byEnd[ownEnd{c.what, c.port}] = nil
+		}
+	}
+	last := make(map[int32]int32) // by request: its call that ended last
+	for i := range p.calls {
+		c := &p.calls[i]
+		if c.behind {
+			if c.request >= 0 {
+				last[c.request] = -1
+			}
+			continue
+		}
+		at := ownEnd{c.what, c.port}
+		if _, shares := byEnd[at]; shares && c.first > 0 {
+			byEnd[at] = append(byEnd[at], int32(i))
+		}
+		if k, known := last[c.request]; c.request >= 0 && (!known || k >= 0 && p.doneAt(c) > p.doneAt(&p.calls[k])) {
+			last[c.request] = int32(i)
+		}
+	}
+	type chained struct {
+		request int32
+		from    int64
+	}
+	type ofRoute struct {
+		all   []chained
+		found map[int32]int32 // by request: the exchange
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(byEnd), func(a, b ownEnd) int {
+		return cmp.Or(cmp.Compare(p.b.Text(a.to), p.b.Text(b.to)), cmp.Compare(a.port, b.port))
+	}) {
+		calls := byEnd[at]
+		slices.SortFunc(calls, func(a, b int32) int { return cmp.Compare(p.doneAt(&p.calls[a]), p.doneAt(&p.calls[b])) })
+		chance := min(1, float64(len(calls))*float64(sharedEnd)/float64(max(1, p.until-p.from)))
+		routes := make(map[evidence.NameID]*ofRoute)
+		answered := make(map[int32]int64) // by exchange: when the last of those that wait for it is answered
+		for i := range p.requests {
+			x := &p.requests[i]
+			from := x.begun
+			switch k, known := last[int32(i)]; {
+			case x.first == 0, known && k < 0:
+				continue
+			case known && (ownEnd{p.calls[k].what, p.calls[k].port} != at || !p.calls[k].shared):
+				continue
+			case known:
+				from = p.doneAt(&p.calls[k])
+			}
+			if x.first-from < awaitedLeast {
+				continue
+			}
+			of := routes[x.what]
+			if of == nil {
+				of = &ofRoute{found: make(map[int32]int32)}
+				routes[x.what] = of
+			}
+			of.all = append(of.all, chained{int32(i), from})
+			if k := p.lastOfChain(calls, from, x.first, max(sharedEnd, int64((1-awaitedPart)*float64(x.first-from)))); k >= 0 {
+				of.found[int32(i)] = k
+				answered[k] = max(answered[k], x.first)
+			}
+		}
+		for _, what := range slices.Sorted(maps.Keys(routes)) {
+			of := routes[what]
+			for _, w := range of.all { // others that are answered meanwhile: to answer many takes a loop a while
+				if _, known := of.found[w.request]; known {
+					continue
+				}
+				first := p.requests[w.request].first
+				if k := p.lastOfChain(calls, w.from, first, first-w.from); k >= 0 && first <= answered[k]+shortWait {
+					of.found[w.request] = k
+				}
+			}
+			n, long := float64(len(of.found)), float64(len(of.all))
+			if n < awaitedTimes || n < awaitedMost*long || n < notByChance*chance*long {
+				continue
+			}
+			for _, w := range of.all {
+				k, known := of.found[w.request]
+				if !known {
+					continue
+				}
+				c := p.calls[k].behindIt(w.request, w.from)
+				c.begun = w.from
+				p.calls = append(p.calls, c)
+				last[w.request] = -1
+			}
+		}
+	}
+}
+
+// lastOfChain returns the exchange, of those of a connection in the order of their ends, after which a request is answered that waited for it and
+// those before it: at most so late (ns) after its end. It returns -1 if there is none.
+func (p *parser) lastOfChain(calls []int32, from, answered, late int64) int32 {
+	n, _ := slices.BinarySearchFunc(calls, answered, func(k int32, at int64) int { return cmp.Compare(p.doneAt(&p.calls[k]), at+1) })
+	if n--; n < 0 || answered-p.doneAt(&p.calls[calls[n]]) > late {
+		return -1
+	}
+	ended := p.doneAt(&p.calls[calls[n]])
+	covered := int64(0)
+	for k := n; k >= 0 && n-k < chainedMost; k-- {
+		c := &p.calls[calls[k]]
+		covered += max(0, p.doneAt(c)-max(c.begun, from))
+		if c.begun <= from+shortWait || k > 0 && p.doneAt(&p.calls[calls[k-1]]) <= from {
+			break
+		}
+	}
+	if ended <= from || float64(covered) < awaitedPart*float64(ended-from) {
+		return -1
+	}
+	return calls[n]
 }

@@ -38,9 +38,9 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v unless one function keeps it busy in %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone unless one function keeps it busy in %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, mostHeld, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, mostHeld, tenSeconds, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, manyCalls, mostHeld, mostlyCall, shortCall, tenSeconds, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -59,7 +59,7 @@ blocking call by one that does not block. More loops or processes share the wait
 
 // An event loop that serves many requests in turns keeps each of them for some ms, which is no fault.
 var (
-	longHold = check.Threshold{Name: "p99 with requests that are not slow counted as 0, from which an event loop is named whatever keeps it busy (asked unless --slo is given)", Value: 50e6, Unit: "ns",
+	longHold = check.Threshold{Name: "p99 of the waits of all requests for an event loop, with 0 for those that are not slow, from which it is named whatever keeps it busy (asked unless --slo is given)", Value: 50e6, Unit: "ns",
 		Why: "below it a single function must keep it busy", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
 	mostHeld = check.Threshold{Name: "share of the looks at a loop that is busy in one function, from which short waits are named", Value: check.Material.Value, Unit: "1",
 		Why: "mending what keeps it busy for less leaves most of the wait", Source: check.Material.Source}
@@ -101,6 +101,11 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Needs = []check.Need{check.NeedLimit}
 		return v
 	}
+	if w.keptByCalls() {
+		v.Rule = check.Explained
+		v.Summary += fmt.Sprintf("; in %s of that it handled the many short calls of %s (%s)", units.Percent(w.waitShare(h.ns)), h.route, ChattyCalls.ID)
+		return v
+	}
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for the %s: %s of slow time.", w.describeLoops(), units.Percent(w.slowShare(w.sum)))
@@ -132,7 +137,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 // holdBriefly reports whether the loops keep requests for some ms each, and no single function keeps the loops busy. It records in v what
 // decides.
 func (w *loopWaits) holdBriefly(v *check.Verdict, site *loopSite) bool {
-	if w.c.UserVisible(longHold) {
+	if w.c.AddsNoticeably(w.each, longHold) {
 		return false
 	}
 	v.Weigh(site.Share, mostHeld)
@@ -151,6 +156,22 @@ func loopsHoldBriefly(c *check.Case) bool {
 		}
 		site := w.findSite(w.holders[0].blocked != "")
 		return briefLoops(w.holdBriefly(&check.Verdict{}, &site))
+	}))
+}
+
+// keptByCalls reports whether the loops are mostly busy with the many short calls that requests of one route make.
+func (w *loopWaits) keptByCalls() bool {
+	return w.waitShare(w.holders[0].ns) >= mostlyCall.Value && keptByCalls(w.c, w.holders[0].route)
+}
+
+// callingLoops is whether [loopWaits.keptByCalls].
+type callingLoops bool
+
+// loopsKeptByCalls is [loopWaits.keptByCalls] for checks of other causes.
+func loopsKeptByCalls(c *check.Case) bool {
+	return bool(check.Once(c, func(c *check.Case) callingLoops {
+		w := loopWaitsOf(c)
+		return callingLoops(len(w.holders) > 0 && w.keptByCalls())
 	}))
 }
 
@@ -343,11 +364,18 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 			most.Site, most.Origin, most.waits = at.Site, s.Origin, at.waits
 		}
 	}
+	if slices.ContainsFunc(interpreters, func(sign string) bool { return strings.HasPrefix(most.Function, sign) }) {
+		return loopSite{}
+	}
 	if all > 0 {
 		most.Share = float64(seen[where{most.Site, most.waits}]) / float64(all)
 	}
 	return most
 }
+
+// interpreters are the beginnings of the names of functions that run any code of a language: CPython's, V8's, PHP's and Ruby's. That a thread stands in
+// one says nothing of what it does.
+var interpreters = []string{"_PyEval_", "PyEval_", "Builtins_", "execute_ex", "zend_execute", "vm_exec", "rb_vm_exec"}
 
 // standsInPoll says whether the thread of a loop waits in its own poll, while a request that it began waits for another thread: it takes
 // up whatever arrives then, and blocks nothing.

@@ -1,6 +1,8 @@
 package service
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,8 +13,8 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// loopKept is ten seconds in which requests wait for an event loop. Of ten looks at it while it has work, so many are in one function.
-func loopKept(wait float64, inOne int, slo time.Duration) *check.Case {
+// loopKept is ten seconds in which requests wait for an event loop. Of ten looks at it while it has work, so many are in one function of that name.
+func loopKept(wait float64, inOne int, name string, slo time.Duration) *check.Case {
 	const loop = 7
 	own := part{evidence.Segment{Kind: evidence.Unobserved}, 2}
 	slow := []part{{evidence.Segment{Kind: evidence.ThreadWait, Holder: loop, HolderKind: evidence.Unobserved}, wait}, own}
@@ -21,7 +23,7 @@ func loopKept(wait float64, inOne int, slo time.Duration) *check.Case {
 		for i := range 300 {
 			function := "loop_step_" + string(rune('a'+i%10))
 			if i%10 < inOne {
-				function = "match_expression"
+				function = name
 			}
 			stack := threadstack.Stack{Frames: []string{function, "main"}, ThreadInfo: evidence.ThreadInfo{Name: "main-loop", Call: evidence.CallRunning}}
 			p.Sample(evidence.Sample{Subject: s, Time: epoch + int64(i)*30*ms, Lane: loop, Stack: stacktest.Intern(p, stack), Type: p.Name(evidence.SampleThread), Unit: p.Name("count"), Value: 1, Origin: p.Origin(1)})
@@ -35,17 +37,20 @@ func TestLoopKeepsBriefly(t *testing.T) {
 	for name, x := range map[string]struct {
 		wait  float64
 		inOne int
+		name  string
 		slo   time.Duration
 		state string
 	}{
-		"30 ms, many functions":                {30, 1, 0, check.Inconclusive},
-		"30 ms, one function":                  {30, 6, 0, check.Supported},
-		"30 ms against an objective":           {30, 1, 10 * time.Millisecond, check.Supported},
-		"120 ms, many functions":               {120, 1, 0, check.Supported},
-		"8 ms, one function":                   {8, 6, 0, check.RuledOut},
-		"8 ms, one function, for an objective": {8, 6, 5 * time.Millisecond, check.Supported},
+		"30 ms, many functions":                {30, 1, "match_expression", 0, check.Inconclusive},
+		"30 ms, one function":                  {30, 6, "match_expression", 0, check.Supported},
+		"30 ms against an objective":           {30, 1, "match_expression", 10 * time.Millisecond, check.Supported},
+		"120 ms, many functions":               {120, 1, "match_expression", 0, check.Supported},
+		"8 ms, one function":                   {8, 6, "match_expression", 0, check.RuledOut},
+		"30 ms, an interpreter of Python":      {30, 6, "_PyEval_EvalFrameDefault", 0, check.Inconclusive},
+		"30 ms, an interpreter of JavaScript":  {30, 6, "Builtins_InterpreterEntryTrampoline", 0, check.Inconclusive},
+		"8 ms, one function, for an objective": {8, 6, "match_expression", 5 * time.Millisecond, check.Supported},
 	} {
-		c := loopKept(x.wait, x.inOne, x.slo)
+		c := loopKept(x.wait, x.inOne, x.name, x.slo)
 		v := judgeBlockedLoop(c)
 		if v.State != x.state {
 			t.Errorf("%s: %s: %s %s", name, v.State, v.Title, v.Summary)
@@ -72,6 +77,67 @@ func TestLoopInItsPoll(t *testing.T) {
 	} {
 		if got := standsInPoll(&c.view); got != c.want {
 			t.Errorf("%v %q: %v", c.view.State, c.view.Pattern, got)
+		}
+	}
+}
+
+// loopOfCalls is a service of one event loop whose requests make so many calls one after the other, each of which costs the loop 300 µs; when the last
+// is answered, the loop works on the request for a while (ns).
+func loopOfCalls(calls int, after int64) []byte {
+	const seconds, cost, database = 25, int64(300_000), int64(500_000)
+	type step struct {
+		ready      int64 // when the request has come, or the last call's answer
+		of, number int
+		sent       int64
+	}
+	s := newKernelSaw()
+	var waiting []step
+	for i, at := range s.arrivals(13, seconds) {
+		waiting = append(waiting, step{ready: at, of: i})
+	}
+	came, read := make(map[int]int64), make(map[int]int64)
+	now := int64(0)
+	for len(waiting) > 0 {
+		next := 0
+		for i := range waiting {
+			if waiting[i].ready < waiting[next].ready {
+				next = i
+			}
+		}
+		x := waiting[next]
+		waiting = slices.Delete(waiting, next, next+1)
+		now = max(now, x.ready)
+		if x.number == 0 {
+			came[x.of], read[x.of] = x.ready, now
+		} else {
+			s.lines = append(s.lines, line{now, fmt.Sprintf("k %d %d %d 0 90 80 1 1 %d %[4]d %d 10.0.0.7:5432 postgresql idle SELECT products", x.sent, now-x.ready, now-x.sent, firstThread, 40000+x.of%40)})
+		}
+		now += cost
+		if x.number < calls {
+			waiting = append(waiting, step{now + database, x.of, x.number + 1, now})
+			continue
+		}
+		now += after
+		s.lines = append(s.lines, line{now, fmt.Sprintf("q %d %d %d 0 180 220 1 1 %d %[4]d 8080/%d - http 200 GET /lists", came[x.of], read[x.of]-came[x.of], now-read[x.of], firstThread, 1+x.of%40)})
+	}
+	return s.bytes(seconds)
+}
+
+// A loop that is busy with the many calls of its requests is told by these; one that computes after a few or many calls is blocked.
+func TestLoopBusyWithCalls(t *testing.T) {
+	for name, x := range map[string]struct {
+		calls   int
+		after   int64
+		blocked bool
+	}{
+		"200 calls":                    {200, 0, false},
+		"1 call, then 65 ms of work":   {1, 65 * ms, true},
+		"12 calls, then 60 ms of work": {12, 60 * ms, true},
+	} {
+		c := caseOf(t, loopOfCalls(x.calls, x.after))
+		v, chatty := judgeBlockedLoop(c), judgeChatty(c)
+		if v.Supported() != x.blocked || !x.blocked && (v.Rule != check.Explained || !chatty.Supported()) {
+			t.Errorf("%s: %v %s %s; %s %s", name, v.Rule, v.Title, v.Summary, chatty.Title, chatty.Summary)
 		}
 	}
 }

@@ -165,18 +165,8 @@ func callsByRoute(c *check.Case) (all []calling) {
 func judgeChatty(c *check.Case) check.Verdict {
 	all, l := callsOf(c), c.Ledger
 	v := check.Verdict{Rule: check.TooLittle}
-	var worst *calling
-	for i := range all {
-		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value && !g.hasLongCalls(l.Slow) {
-			worst = g
-			break
-		}
-	}
 	from := check.From(l.StatesFrom())
-	some := worst == nil
-	if some {
-		worst = chattySome(c, all)
-	}
+	worst, some := chattiest(c)
 	few := worst == nil && isChattyAlone(c, &all[0])
 	if few {
 		worst, some = &all[0], false
@@ -260,6 +250,55 @@ func judgeChatty(c *check.Case) check.Verdict {
 	}
 	v.Prediction = append(v.Prediction, c.PredictP99(rest))
 	return v
+}
+
+// chattiest returns the calls of the route whose requests make most of many short calls, nil if there are none. Some are those of a part of its requests.
+func chattiest(c *check.Case) (worst *calling, some bool) {
+	all := callsOf(c)
+	for i := range all {
+		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value && !g.hasLongCalls(c.Ledger.Slow) {
+			return g, false
+		}
+	}
+	return chattySome(c, all), true
+}
+
+// keptByCalls says whether an event loop is busy with a route because its requests make many short calls, which take a material part of the slow time:
+// the longest stretch of such a request without a beginning or an end of a call is short in most of them. A request that computes for long
+// after its calls has a long one.
+func keptByCalls(c *check.Case, route string) bool {
+	worst, _ := chattiest(c)
+	if worst == nil || routeName(c, worst.route) != route {
+		return false
+	}
+	var lost int64
+	for _, row := range c.Ledger.Slow {
+		lost += min(worst.callTime(c, row), c.Bundle.Requests.Latency(row))
+	}
+	if float64(lost) < check.Material.Value*float64(c.Ledger.Total) {
+		return false
+	}
+	acts := make(map[int][]int64) // by row
+	v := &c.Bundle.Intervals
+	for i, k := range v.Kind {
+		if row := int(v.Request[i]) - 1; k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 && worst.made[row] >= manyCalls.Int64() {
+			acts[row] = append(acts[row], v.Start[i], v.End[i])
+		}
+	}
+	var stretches []int64
+	for row, at := range acts {
+		r := &c.Bundle.Requests
+		begun := r.Start.At(row)
+		end := begun + r.Latency(row)
+		at = append(at, begun, end)
+		slices.Sort(at)
+		longest := int64(0)
+		for n := 1; n < len(at); n++ {
+			longest = max(longest, min(at[n], end)-max(at[n-1], begun))
+		}
+		stretches = append(stretches, longest*1000/max(1, end-begun))
+	}
+	return len(stretches) > 0 && float64(stats.QuantileOf(stretches, .5)) < 1000*check.Material.Value
 }
 
 // isChattyAlone says whether few requests are known, as of a single trace, and take a second or more, most of it in many short calls.

@@ -338,6 +338,9 @@ func boundOf(whom string) check.Fix {
 			return check.Fix{Text: fmt.Sprintf("look at the plan of what is asked of %s (EXPLAIN ANALYZE) and at its log of slow statements: an index, fewer rows, or the result kept; until then, limit the wait with a timeout within the request's budget", whom)}
 		}
 	}
+	if slices.ContainsFunc(blockingCommands, func(command string) bool { return strings.HasSuffix(whom, "("+command+")") }) {
+		return check.Fix{Text: fmt.Sprintf("%s waits until there is something, and keeps its connection meanwhile, so that what other requests send on it waits, too: give commands that block connections of their own", whom)}
+	}
 	if strings.HasPrefix(whom, "Redis") {
 		return check.Fix{Text: fmt.Sprintf("look at what occupies %s (SLOWLOG GET, LATENCY LATEST): a command on all of a large key, or one after another; until then, limit the wait with a timeout within the request's budget", whom)}
 	}
@@ -472,3 +475,6 @@ func partOfAll(c *check.Case, wait func(row int) int64) float64 {
 	}
 	return float64(waited) / float64(max(all, 1))
 }
+
+// blockingCommands are commands of Redis that wait for data (https://redis.io/docs/latest/commands/?group=list, sorted-set and stream).
+var blockingCommands = []string{"BLPOP", "BRPOP", "BLMOVE", "BLMPOP", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "BZMPOP", "XREAD", "XREADGROUP"}

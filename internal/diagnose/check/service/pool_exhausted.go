@@ -242,6 +242,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	case evidence.LostPool:
 		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Some of its connections carry nothing more after an answer, and yet are not given back.", name)
 	}
+	if what.Kind == evidence.RequestLimit {
+		v.Title = fmt.Sprintf("Requests wait until others are answered: the service lets only %d through at a time (%s).", what.Places, name)
+	}
 	if what.Kind == evidence.RateLimit {
 		v.Title = fmt.Sprintf("Requests wait for their turn to make a call: the service lets only so many through (%s).", name)
 	}
@@ -339,6 +342,9 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 	}
 	if what.Kind == evidence.HeldPool {
 		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
+	}
+	if what.Kind == evidence.RequestLimit {
+		return check.Fix{Text: "raise this limit within the program (a bulkhead, a semaphore, a queue's concurrency, a pool of workers) if " + what.Of + ", which most of those that are let through wait for, can take more; or give routes that do not call it a limit of their own", Code: name}
 	}
 	if what.Places > 0 && what.Kind != evidence.PoolThread { // known by its connections alone
 		fix := enlargePool(name)

@@ -40,7 +40,7 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
-	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysStands, fewAwaiting, mostLocked, leastMoments, leastStands, longHold, mostHeld, mostly, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
+	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysStands, fewAwaiting, mostLocked, leastMoments, leastStands, longHold, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -122,7 +122,7 @@ func judgeWaiting(c *check.Case) check.Verdict {
 			largest = float64(p.Ns) / float64(max(1, l.Total))
 			break
 		}
-		if c.Bundle.Names.Wait(c.Bundle.Names.Lookup(p.What)).Kind == evidence.EventLoop && loopsHoldBriefly(c) {
+		if c.Bundle.Names.Wait(c.Bundle.Names.Lookup(p.What)).Kind == evidence.EventLoop && (loopsHoldBriefly(c) || loopsKeptByCalls(c)) {
 			continue
 		}
 		v := judgePlace(c, &p, sites)
@@ -300,7 +300,7 @@ var typical = check.Threshold{Name: "part of a route's requests that wait at a p
 // library.
 func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	switch {
-	case p.Wait.Kind == evidence.ForcedCycle:
+	case p.Wait.Kind == evidence.ForcedCycle, p.Wait.Kind == evidence.TimedStart: // the work is done for each
 		return false
 	case p.Mechanism == ledger.Pool && eventWaits(c)[c.Bundle.Names.Lookup(p.What)]:
 	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
@@ -389,6 +389,7 @@ var waitFix = []struct {
 }{
 	{kind: evidence.ForcedCycle, text: "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"},
 	{kind: evidence.Turn, text: "one request at a time is served here: behind a lock, in a queue with one worker, or by a limit of one: do long work before the lock is taken, or split what it protects, by key or by shard"},
+	{kind: evidence.TimedStart, text: "the work that requests hand over begins when a timer fires, however early it comes: let whoever hands it over wake the worker (LISTEN and NOTIFY, a blocking read of the queue, a channel), or look more often"},
 	{kind: evidence.RoomToWrite, text: "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"},
 	{class: evidence.KernelDiskFault, text: "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"},
 	{class: evidence.KernelThreads, text: "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"},
