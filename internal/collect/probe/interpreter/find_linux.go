@@ -21,7 +21,7 @@ type language struct {
 }
 
 // languages are asked in this order; a process is of the first that knows it.
-var languages = []language{}
+var languages = []language{python}
 
 // errOther is the error of a language that a process is not of.
 var errOther = errors.New("the process is of another language")
@@ -55,7 +55,9 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 		a.Record = func(context.Context, probe.Plan, probe.Sink) error { return nil }
 		return []probe.Access{a}
 	}
-	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error { return recordProcess(ctx, t, plan, sink) }
+	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
+		return recordProcess(ctx, t, plan, sink)
+	}
 	return []probe.Access{a}
 }
 

@@ -73,6 +73,12 @@ func PlayBuilt(t testing.TB, text string, flags ...string) *Child {
 	return startChild(t, exec.Command(bin))
 }
 
+// PlayOther starts another program; it must say a line.
+func PlayOther(t testing.TB, program string, args ...string) *Child {
+	t.Helper()
+	return startChild(t, exec.Command(program, args...))
+}
+
 // startChild starts a child, which must say a line.
 func startChild(t testing.TB, command *exec.Cmd) *Child {
 	t.Helper()
