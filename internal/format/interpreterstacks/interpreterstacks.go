@@ -33,6 +33,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/codepath"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/recording"
@@ -169,7 +170,7 @@ func (p *parser) parseFunction(rest []byte) bool {
 		function = "a function without a name"
 	}
 	if path != "" {
-		function += " (" + shortPath(path) + ")"
+		function += " (" + codepath.Short(path) + ")"
 	}
 	p.frames[id] = evidence.Frame{Func: p.b.Name(function), File: p.b.Name(path), Line: int32(line)}
 	return true

@@ -1,0 +1,44 @@
+// Package codepath shortens the paths of files of languages that run from their source, such as Python's, to what tells people which file it is.
+//
+// Its opinion: whose code a function is decides what is named as the cause, and the folder that its file is in shows this.
+package codepath
+
+import "strings"
+
+// libraries are folders that hold a language's own functions and those of packages; what is below them is no code of the program.
+var libraries = []string{
+	"site-packages/", "dist-packages/", "lib/python3", // Python
+	"node_modules/", // Node.js
+}
+
+// apart begin the names of what is in no folder: parts of an interpreter, and code that was made from text.
+var apart = []string{"<", "node:", "internal/"}
+
+// Short returns the end of a file's path: of the program's own its folder and name, of a library's all from the folder on that shows that it is one.
+func Short(path string) string {
+	path = strings.ReplaceAll(path, `\`, "/")
+	if beginsWith(path, apart) {
+		return path
+	}
+	at := -1
+	for _, l := range libraries {
+		at = max(at, strings.LastIndex("/"+path, "/"+l))
+	}
+	if at >= 0 {
+		return path[at:]
+	}
+	parts := strings.Split(path, "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
+}
+
+// OfLibrary reports whether a path that [Short] returned is of a file that is not the program's own.
+func OfLibrary(short string) bool { return beginsWith(short, libraries) || beginsWith(short, apart) }
+
+func beginsWith(path string, any []string) bool {
+	for _, a := range any {
+		if strings.HasPrefix(path, a) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,27 @@
+package codepath
+
+import "testing"
+
+// Files are named by the end of their paths, those of libraries from the folder on that shows it.
+func TestShort(t *testing.T) {
+	for path, want := range map[string]struct {
+		short   string
+		library bool
+	}{
+		"/srv/shop/ledger/views.py":           {"ledger/views.py", false},
+		"main.py":                             {"main.py", false},
+		"/usr/lib/python3.11/json/encoder.py": {"lib/python3.11/json/encoder.py", true},
+		"/opt/venv/lib/python3.12/site-packages/graphql/language/parser.py": {"site-packages/graphql/language/parser.py", true},
+		"/usr/lib/python3/dist-packages/psycopg2/pool.py":                   {"dist-packages/psycopg2/pool.py", true},
+		"<frozen importlib._bootstrap>":                                     {"<frozen importlib._bootstrap>", true},
+		`C:\shop\views.py`:                                                  {"shop/views.py", false},
+		"/srv/shop/node_modules/express/lib/router.js":                      {"node_modules/express/lib/router.js", true},
+		"node:internal/timers":                                              {"node:internal/timers", true},
+		"/srv/mysite-packages/views.py":                                     {"mysite-packages/views.py", false},
+		"":                                                                  {"", false},
+	} {
+		if got := Short(path); got != want.short || OfLibrary(got) != want.library {
+			t.Errorf("%s: %s, of a library %t, want %+v", path, got, OfLibrary(got), want)
+		}
+	}
+}
