@@ -21,7 +21,7 @@ func NameInterpreted(b *evidence.Bundle) {
 	if typ == 0 {
 		return
 	}
-	n := &interpreted{b: b, stands: make(map[laneOf][]stand), files: make(map[evidence.SubjectID]string), made: make(map[spliced]evidence.StackID), inner: make(map[innerOf][]evidence.Frame)}
+	n := &interpreted{b: b, stands: make(map[laneOf][]stand), files: make(map[evidence.SubjectID]string), made: make(map[spliced]evidence.StackID), inner: make(map[innerOf][]evidence.Frame), waits: make(map[evidence.StackID]bool)}
 	n.index(typ)
 	x, v := &b.Samples, &b.Intervals
 	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // the bundle that was read shares the columns
@@ -38,10 +38,39 @@ func NameInterpreted(b *evidence.Bundle) {
 		}
 	}
 	for i := range v.Len() {
-		if v.Kind[i] == evidence.InKernel && v.Stack[i] != 0 {
-			v.Stack[i] = n.nameStack(laneOf{v.Subject[i], v.Lane[i]}, v.Stack[i], v.Start[i]+(v.End[i]-v.Start[i])/2, false)
+		k, middle := laneOf{v.Subject[i], v.Lane[i]}, v.Start[i]+(v.End[i]-v.Start[i])/2
+		switch {
+		case v.Kind[i] == evidence.InKernel && v.Stack[i] != 0:
+			v.Stack[i] = n.nameStack(k, v.Stack[i], middle, false)
+		case v.Kind[i] == evidence.Call && n.waitsForCall(k, middle):
+			v.Stack[i] = n.nameStack(k, v.Stack[i], middle, false)
 		}
 	}
+}
+
+// waitsForCall reports whether the thread that made a call waits in one of the program's own functions in its middle. The thread of an event loop
+// does not: it is in the loop, or serves another request.
+func (n *interpreted) waitsForCall(k laneOf, middle int64) bool {
+	s := n.nearest(n.stands[k], middle, false)
+	if s == nil || s.runs || s.from > middle || s.until < middle {
+		return false
+	}
+	waits, known := n.waits[s.stack]
+	if !known {
+		var functions []string
+		for _, f := range n.b.Stacks.Frames(s.stack) {
+			functions = append(functions, n.b.Names.Text(f.Func))
+		}
+		_, library := nativeOwner(functions)
+		waits = len(functions) > 0 && !library && !slices.ContainsFunc(functions, isLoopFrame)
+		n.waits[s.stack] = waits
+	}
+	return waits
+}
+
+// isLoopFrame reports whether a function is one in which an event loop of a language's library calls what it handles.
+func isLoopFrame(function string) bool {
+	return strings.Contains(function, "/asyncio/") || strings.Contains(function, "/tornado/ioloop") || strings.Contains(function, "/twisted/internet/")
 }
 
 // stand is a time in which looks saw a thread in the same functions.
@@ -67,6 +96,7 @@ type interpreted struct {
 	files  map[evidence.SubjectID]string // that have the interpreter
 	made   map[spliced]evidence.StackID
 	inner  map[innerOf][]evidence.Frame
+	waits  map[evidence.StackID]bool // by stack of a look: a thread that waits there waits for its own function
 }
 
 func (n *interpreted) index(typ evidence.NameID) {
@@ -104,19 +134,21 @@ func (n *interpreted) nameStack(k laneOf, stack evidence.StackID, at int64, runs
 	return id
 }
 
-// nearest returns the look nearest to a moment; nil if none is near. Of one that is nearer by less than half and another in which the thread did what it
-// does now, the latter counts.
+// nearest returns the look at a moment, else the nearest; nil if none is near. Of two that are near, that counts in which the thread did what it does now.
 func (n *interpreted) nearest(all []stand, at int64, runs bool) *stand {
 	i := sort.Search(len(all), func(i int) bool { return all[i].from > at })
 	var best *stand
-	least := mostApart
+	least := 2 * mostApart
 	for j := max(0, i-2); j < min(len(all), i+2); j++ {
 		s := &all[j]
 		apart := max(0, s.from-at, at-s.until)
-		if s.runs != runs {
-			apart = 2*apart + 1
+		if apart > mostApart {
+			continue
 		}
-		if apart <= least {
+		if apart > 0 && s.runs != runs {
+			apart += mostApart
+		}
+		if best == nil || apart < least {
 			best, least = s, apart
 		}
 	}

@@ -171,3 +171,36 @@ func TestPythonStacks(t *testing.T) {
 		})
 	}
 }
+
+// deep computes at the end of a recursion.
+const deep = `import sys
+
+def descend(n):
+    if n:
+        return descend(n - 1)
+    total = 0
+    while True:
+        total += len(str(total))
+
+print("started", flush=True)
+descend(100)
+`
+
+// What one look costs, of a thread that computes beneath a hundred functions.
+func BenchmarkLook(b *testing.B) {
+	child := startPython(b, pythons(b)[0], deep)
+	s, _, err := openStacks(child.Process.Pid)
+	if err != nil {
+		b.Fatal(err)
+	}
+	frames, torn := 0, 0
+	for b.Loop() {
+		bad, err := s.Look(func(t Thread) { frames += len(t.Frames) })
+		if err != nil {
+			b.Fatal(err)
+		}
+		torn += bad
+	}
+	b.ReportMetric(float64(frames)/float64(b.N), "frames/op")
+	b.ReportMetric(float64(torn)/float64(b.N), "torn/op")
+}
