@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/unstall/unstall/internal/collect/capture"
@@ -66,7 +67,7 @@ func helpFor(err error, pid int) string {
 	if errors.Is(err, errMemory) {
 		return fmt.Sprintf("sudo unstall %d", pid)
 	}
-	return "a release that unstall knows: unstall --help"
+	return "py-spy dump --pid " + strconv.Itoa(pid)
 }
 
 func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink probe.Sink) error {

@@ -1,15 +1,21 @@
 package interpreter
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/collect/discover"
+	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/probetest"
 )
 
@@ -203,4 +209,90 @@ func BenchmarkLook(b *testing.B) {
 	}
 	b.ReportMetric(float64(frames)/float64(b.N), "frames/op")
 	b.ReportMetric(float64(torn)/float64(b.N), "torn/op")
+}
+
+// forking is a master whose worker serves: what computes is in the child of a fork.
+const forking = `import os
+import sys
+import threading
+
+def month_sums():
+    total = 0
+    for i in range(50_000):
+        total += i * i
+    return total
+
+def serve():
+    while True:
+        month_sums()
+
+if os.fork() == 0:
+    threading.Thread(target=serve, daemon=True).start()
+    threading.Event().wait()
+print("started", flush=True)
+sys.stdin.read(1)
+`
+
+// A recording has the functions of a master's worker, by the numbers that the kernel has for its threads, and the format reads it.
+func TestRecordWorkers(t *testing.T) {
+	python := pythons(t)[0]
+	child := startPython(t, python, forking)
+	t.Cleanup(func() {
+		for _, pid := range probe.Workers(child.Process.Pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	})
+	found := findAccess(t.Context(), discover.Target{PID: child.Process.Pid})
+	if len(found) != 1 || len(found[0].Lacks) > 0 || len(found[0].SwitchesOn) > 0 {
+		t.Fatalf("%+v", found)
+	}
+	r := probetest.Begin(t, found[0])
+	r.Wait(t, "interpreter.txt", func(b []byte) bool {
+		return bytes.Contains(b, []byte("\tmonth_sums\n")) && bytes.Contains(b, []byte(" r ")) && bytes.Contains(b, []byte("\nuntil "))
+	})
+	workers := probe.Workers(child.Process.Pid)
+	if err := r.End(); err != nil || len(workers) != 1 {
+		t.Fatal(workers, err)
+	}
+	bundle := r.Read(t, "interpreter.txt")
+	tasks, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", workers[0]))
+	ran, x := 0, &bundle.Samples
+	for i := range x.Len() {
+		if bundle.Names.Text(x.Class[i]) != evidence.InterpreterHeld {
+			continue
+		}
+		ran++
+		if !slices.ContainsFunc(tasks, func(e os.DirEntry) bool { return e.Name() == fmt.Sprint(x.Lane[i]) }) {
+			t.Errorf("thread %d is none of the worker's: %v", x.Lane[i], tasks)
+		}
+	}
+	if ran == 0 || len(bundle.Warnings) > 0 {
+		t.Errorf("%d times a thread ran; %v\n%s", ran, bundle.Warnings, r.Text("interpreter.txt"))
+	}
+}
+
+// A process of another language has no access, and a release that is not known a lack that says what helps.
+func TestOtherPrograms(t *testing.T) {
+	if found := findAccess(t.Context(), discover.Target{PID: os.Getpid()}); len(found) > 0 {
+		t.Errorf("of a Go program: %+v", found)
+	}
+	s := &pythonStacks{process: &process{pid: os.Getpid()}, minor: 7}
+	if err := s.findLayout(); !errors.Is(err, errRelease) {
+		t.Error(err)
+	}
+	s.minor = 13
+	if err := s.findLayout(); err == nil {
+		t.Error("no memory is that of a runtime")
+	}
+}
+
+// What no runtime tells as its offsets is refused.
+func TestDebugOffsets(t *testing.T) {
+	b := make([]byte, 8*debugWords)
+	for i := range b {
+		b[i] = 0xff
+	}
+	if _, err := readDebugOffsets(b); !errors.Is(err, errOffsets) {
+		t.Error(err)
+	}
 }
