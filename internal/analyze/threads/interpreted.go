@@ -185,7 +185,7 @@ func (n *interpreted) innerFrames(s evidence.SubjectID, stack evidence.StackID) 
 	inner := slices.Clone(frames[:until])
 	for i, f := range inner {
 		if in, name := n.b.Names.Text(f.File), n.b.Names.Text(f.Func); strings.Contains(in, ".so") && !strings.HasSuffix(name, ")") { // as looks have it
-			inner[i].Func = n.b.Names.ID(name + " (" + in + ")")
+			inner[i] = evidence.Frame{Func: n.b.Names.ID(name + " (" + in + ")")}
 		}
 	}
 	n.inner[k] = inner

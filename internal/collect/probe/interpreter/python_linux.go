@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -31,10 +30,8 @@ const (
 	mostCodes        = 1 << 15 // code objects that are remembered
 	mostText         = 1 << 10 // bytes of a name
 	mostTable        = 64 << 10
-	mostPthread      = 1 << 10 // bytes of the C library's record of a thread in which its number is looked for
-	mostTID          = 1 << 22 // pid_max of 64-bit machines
 	forgetEach       = 400     // looks after which code objects are read anew: their memory may hold others by then
-	askEach          = 50      // looks after which it is asked anew which threads there are
+	listEach         = 8       // looks after which the threads of the process may be listed anew
 	mostGap          = 1 << 10 // bytes between two frames that are read in one piece
 	mostPiece        = 64 << 10
 	tries            = 2 // readings of a stack that went on meanwhile
@@ -52,8 +49,7 @@ type pythonStacks struct {
 	codeType uint64 // the address of PyCode_Type, 0 not seen yet
 	codes    map[uint64]*pyCode
 	others   map[uint64]bool // addresses that are no code objects
-	tids     map[int]bool    // numbers that threads of the process have, and that they have not
-	tidAt    int             // where the C library's record of a thread has its number, -1 unknown
+	tids     *numbers
 	chains   map[uint64][]uint64
 	buffer   []byte
 	again    []byte
@@ -100,7 +96,7 @@ func openPython(p *process) (Stacks, error) {
 		if runtime == 0 {
 			continue
 		}
-		s := &pythonStacks{process: p, runtime: runtime, minor: minor, codes: make(map[uint64]*pyCode), others: make(map[uint64]bool), tids: make(map[int]bool), tidAt: -1, chains: make(map[uint64][]uint64)}
+		s := &pythonStacks{process: p, runtime: runtime, minor: minor, codes: make(map[uint64]*pyCode), others: make(map[uint64]bool), tids: newNumbers(p.pid), chains: make(map[uint64][]uint64)}
 		release := fmt.Sprintf("3.%d", minor)
 		if v := uint32(p.word(version)); version != 0 && v>>24 == 3 {
 			s.minor = int(v >> 16 & 0xff)
@@ -224,16 +220,14 @@ func (s *pythonStacks) holderOf(interpreter uint64) uint64 {
 
 func (s *pythonStacks) field(b []byte, at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
 
-// Look reads the stacks of all threads. One that holds the lock first and no more afterwards ran.
+// Look reads the stacks of all threads. One that held the interpreter's lock just before ran.
 func (s *pythonStacks) Look(each func(Thread)) (torn int, err error) {
 	if s.looks++; s.looks%forgetEach == 0 || len(s.codes)+len(s.others) > mostCodes {
 		clear(s.codes)
 		clear(s.others)
 		clear(s.chains)
 	}
-	if s.looks%askEach == 0 {
-		clear(s.tids)
-	}
+	s.tids.mayList = s.looks%listEach == 1
 	err = s.eachThread(func(thread, holder uint64) {
 		t := Thread{State: Outside, ID: s.numberOf()}
 		switch {
@@ -260,46 +254,25 @@ func (s *pythonStacks) Look(each func(Thread)) (torn int, err error) {
 }
 
 // numberOf returns the kernel's number of the thread in s.thread; 0 unknown. CPython keeps it from 3.11 on, where a fork may have left that of the
-// parent; else the C library does, in its record of the thread, at a place that depends on its version: where the first known thread has its own.
+// parent; else the C library does, in its record of the thread.
 func (s *pythonStacks) numberOf() int {
 	if s.native > 0 {
-		if tid := int(uint32(s.field(s.thread, s.native))); s.hasThread(tid) {
+		if tid := s.tids.find(int(uint32(s.field(s.thread, s.native)))); tid != 0 {
 			return tid
 		}
 	}
 	record := s.field(s.thread, s.pthread)
-	if s.tidAt >= 0 {
-		if tid := int(uint32(s.word(record + uint64(s.tidAt)))); s.hasThread(tid) {
-			return tid
-		}
-		return 0
-	}
-	b := make([]byte, mostPthread)
-	if !s.read(record, b) {
-		return 0
-	}
-	for at := 0; at+4 <= len(b); at += 4 {
-		if tid := int(binary.NativeEndian.Uint32(b[at:])); s.hasThread(tid) {
-			s.tidAt = at
+	for _, at := range tidPlaces {
+		if tid := s.tids.find(int(uint32(s.word(record + at)))); tid != 0 {
 			return tid
 		}
 	}
 	return 0
 }
 
-// hasThread says whether the process has a thread with this number, or had one shortly before.
-func (s *pythonStacks) hasThread(tid int) bool {
-	if tid <= 0 || tid > mostTID {
-		return false
-	}
-	is, known := s.tids[tid]
-	if !known {
-		_, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", s.pid, tid))
-		is = err == nil
-		s.tids[tid] = is
-	}
-	return is
-}
+// tidPlaces are where C libraries have a thread's number in struct pthread: glibc on amd64 (2.4 on: nptl/descr.h), musl (1.1 on: src/internal/pthread_impl.h),
+// glibc on arm64.
+var tidPlaces = []uint64{0x2d0, 0x30, 0xd0}
 
 // readStack reads the frames of a thread from its innermost on. It reads them twice: a frame that both readings have with the same caller has not
 // been left meanwhile, and with it none of its callers. Of the others only the innermost is believed, which is one reading by itself.

@@ -109,7 +109,7 @@ func startPython(t testing.TB, python, text string) *probetest.Child {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return probetest.PlayOther(t, python, file)
+	return probetest.PlayCommand(t, exec.Command(python, file))
 }
 
 // The stacks of threads have functions with lines, innermost first, and one of those that compute holds the interpreter's lock.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -249,10 +248,5 @@ func oneLine(s string) string {
 	}, s))
 }
 
+// errEnded is the error of a process that has ended, or that has become another program.
 var errEnded = errors.New("the process has ended")
-
-// isAlive says whether a process is still there.
-func isAlive(pid int) bool {
-	_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
-	return err == nil
-}

@@ -73,10 +73,10 @@ func PlayBuilt(t testing.TB, text string, flags ...string) *Child {
 	return startChild(t, exec.Command(bin))
 }
 
-// PlayOther starts another program; it must say a line.
-func PlayOther(t testing.TB, program string, args ...string) *Child {
+// PlayCommand starts another program; it must say a line.
+func PlayCommand(t testing.TB, c *exec.Cmd) *Child {
 	t.Helper()
-	return startChild(t, exec.Command(program, args...))
+	return startChild(t, c)
 }
 
 // startChild starts a child, which must say a line.
