@@ -13,7 +13,8 @@
 //	torn 3
 //	until 1763689986000000000
 //
-// A language is a file of this package and a line in [languages].
+// A language is a file of this package, a line in [languages], and the folders of its libraries in internal/base/codepath. It passes a test against each
+// release that it claims.
 //
 // The package's opinion: a pointer is believed when what it points to is of the type that must be there. What changes while it is read is thrown
 // away and counted; it is never guessed. Of a program's data nothing is read but names of functions and files, and numbers of lines.

@@ -6,24 +6,23 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/base/redact"
 	"github.com/unstall/unstall/internal/collect/probe"
 )
 
-// How often stacks are looked at. A look takes at most one part in lookCost of a CPU, unless that would make looks rarer than lookRare. The times
+// How often stacks are looked at. Looks take at most one part in lookCost of a CPU, unless that would make them rarer than lookRare. The times
 // between are random, from half to one and a half of their mean: regular looks would see periodic work always or never.
 const (
 	lookEach = 14 * time.Millisecond
 	lookRare = 500 * time.Millisecond
 	lookCost = 100
 
+	lookCosts   = 8               // the quickest of so many looks tells what one costs: others had to wait for a CPU
 	writeEach   = time.Second     // between two writes; a thread that stays is written anew in each
 	refreshEach = 5 * time.Second // between two searches for workers
 	mostFailed  = 20              // looks of a process that fail one after the other, after which it is given up
@@ -71,8 +70,6 @@ func (r *recording) refreshProcesses() {
 
 // run looks until the context ends.
 func (r *recording) run(ctx context.Context, out io.Writer) error {
-	runtime.LockOSThread() // its own CPU time is the cost of looks
-	defer runtime.UnlockOSThread()
 	r.out = newWriter(out)
 	now := time.Now()
 	title := ""
@@ -83,9 +80,11 @@ func (r *recording) run(ctx context.Context, out io.Writer) error {
 	r.out.buf = fmt.Appendf(r.out.buf, "# interpreter stacks of pid %d, %s\nfrom %d\n", r.lead, title, now.UnixNano())
 	written, refreshed := now, now
 	apart := r.each
-	for probe.Wait(ctx, apart/2+rand.N(apart)) {
-		began := threadTime()
+	var costs [lookCosts]time.Duration
+	for n := 0; probe.Wait(ctx, apart/2+rand.N(apart)); n++ {
+		began := time.Now()
 		r.lookAtAll()
+		costs[n%len(costs)] = time.Since(began)
 		if now = time.Now(); now.Sub(written) >= writeEach {
 			if written = now; !probe.Alive(r.lead) {
 				break
@@ -98,7 +97,7 @@ func (r *recording) run(ctx context.Context, out io.Writer) error {
 			refreshed = now
 			r.refreshProcesses()
 		}
-		apart = max(r.each, min(lookRare, lookCost*(threadTime()-began)))
+		apart = max(r.each, min(lookRare, lookCost*slices.Min(costs[:min(n+1, len(costs))])))
 	}
 	return r.out.flush(time.Now())
 }
@@ -115,15 +114,6 @@ func (r *recording) lookAtAll() {
 			delete(r.open, pid)
 		}
 	}
-}
-
-// threadTime returns the CPU time of the calling thread.
-func threadTime() time.Duration {
-	var t unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
 }
 
 // writer writes an artifact. Functions and stacks come once each, before the lines that refer to them by number.
