@@ -34,6 +34,23 @@ func Short(path string) string {
 // OfLibrary reports whether a path that [Short] returned is of a file that is not the program's own.
 func OfLibrary(short string) bool { return beginsWith(short, libraries) || beginsWith(short, apart) }
 
+// Module is what Python calls the code of a file outside of its functions.
+const Module = "<module>"
+
+// Package returns the folder or file of the library that a path is of, as [Short] returned it: "site-packages/graphql", "lib/python3.11/json"; "" if it is
+// of none.
+func Package(short string) string {
+	if !OfLibrary(short) {
+		return ""
+	}
+	parts := strings.Split(short, "/")
+	until := 2
+	if parts[0] == "lib" { // lib/python3.11/json
+		until = 3
+	}
+	return strings.Join(parts[:min(until, len(parts))], "/")
+}
+
 func beginsWith(path string, any []string) bool {
 	for _, a := range any {
 		if strings.HasPrefix(path, a) {

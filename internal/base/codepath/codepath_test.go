@@ -25,3 +25,20 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// A library is the folder or the file below the folder that shows it.
+func TestPackage(t *testing.T) {
+	for short, want := range map[string]string{
+		"site-packages/graphql/language/parser.py": "site-packages/graphql",
+		"lib/python3.11/json/encoder.py":           "lib/python3.11/json",
+		"lib/python3.11/queue.py":                  "lib/python3.11/queue.py",
+		"<frozen importlib._bootstrap>":            "<frozen importlib._bootstrap>",
+		"ledger/views.py":                          "",
+		"libc.so.6":                                "",
+		"":                                         "",
+	} {
+		if got := Package(short); got != want {
+			t.Errorf("%s: %s, want %s", short, got, want)
+		}
+	}
+}
