@@ -61,8 +61,8 @@ func (n *interpreted) waitsForCall(k laneOf, middle int64) bool {
 		for _, f := range n.b.Stacks.Frames(s.stack) {
 			functions = append(functions, n.b.Names.Text(f.Func))
 		}
-		_, library := nativeOwner(functions)
-		waits = len(functions) > 0 && !library && !slices.ContainsFunc(functions, isLoopFrame)
+		owner, library := nativeOwner(functions)
+		waits = owner != "" && !library && !slices.ContainsFunc(functions, isLoopFrame)
 		n.waits[s.stack] = waits
 	}
 	return waits

@@ -282,11 +282,11 @@ func nativeOwner(frames []string) (owner string, library bool) {
 	module, source := "", ""
 	for _, f := range frames {
 		name, in := nativeFunction(f)
-		if name == unknownFunction {
-			break // the caller is unknown: from here on this is not the stack
+		if name == unknownFunction || codepath.IsLoop(name, in) {
+			break // the caller is unknown, or only started the loop: from here on this is not the stack of what runs
 		}
 		switch of := codepath.Package(in); {
-		case name == "" || nativeRuntime(name, in):
+		case name == "" || codepath.IsPlumbing(in) || of == "" && nativeRuntime(name, in):
 		case strings.HasPrefix(name, codepath.Module+" "): // it started what runs
 			module = cmp.Or(module, name)
 		case in == "":

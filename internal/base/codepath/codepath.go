@@ -3,7 +3,10 @@
 // Its opinion: whose code a function is decides what is named as the cause, and the folder that its file is in shows this.
 package codepath
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // libraries are folders that hold a language's own functions and those of packages; what is below them is no code of the program.
 var libraries = []string{
@@ -49,6 +52,21 @@ func Package(short string) string {
 		until = 3
 	}
 	return strings.Join(parts[:min(until, len(parts))], "/")
+}
+
+// within are parts of languages' own libraries in which threads wait, are started and call what they run: no program does its work there.
+var within = []string{"asyncio", "selectors.py", "threading.py", "queue.py", "concurrent", "runpy.py", "socketserver.py", "contextlib.py", "functools.py"}
+
+// IsPlumbing reports whether a path that [Short] returned is of a part of a language's own library that only waits and calls.
+func IsPlumbing(short string) bool {
+	rest, is := strings.CutPrefix(Package(short), "lib/python3")
+	_, part, more := strings.Cut(rest, "/")
+	return is && more && slices.Contains(within, part) || strings.HasPrefix(short, "<frozen ")
+}
+
+// IsLoop reports whether a function is the one in which an event loop calls what it handles: what is beyond has started the loop.
+func IsLoop(function, short string) bool {
+	return strings.HasSuffix(function, "_run_once") && strings.HasSuffix(short, "/asyncio/base_events.py")
 }
 
 func beginsWith(path string, any []string) bool {

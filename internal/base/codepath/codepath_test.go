@@ -42,3 +42,24 @@ func TestPackage(t *testing.T) {
 		}
 	}
 }
+
+// What waits and calls is apart from what works, and a loop from its starter.
+func TestIsPlumbing(t *testing.T) {
+	for short, want := range map[string]bool{
+		"lib/python3.11/asyncio/base_events.py":    true,
+		"lib/python3.8/threading.py":               true,
+		"lib/python3.11/json/encoder.py":           false,
+		"site-packages/asyncio/base_events.py":     false,
+		"<frozen runpy>":                           true,
+		"<string>":                                 false,
+		"ledger/queue.py":                          false,
+		"site-packages/graphql/language/parser.py": false,
+	} {
+		if got := IsPlumbing(short); got != want {
+			t.Errorf("%s: %t", short, got)
+		}
+	}
+	if !IsLoop("BaseEventLoop._run_once", "lib/python3.11/asyncio/base_events.py") || IsLoop("run", "lib/python3.11/asyncio/base_events.py") || IsLoop("_run_once", "shop/loop.py") {
+		t.Error("a loop is not recognised by its function and file")
+	}
+}

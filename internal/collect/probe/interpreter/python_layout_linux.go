@@ -92,7 +92,7 @@ const (
 	beyondASCII = 16
 )
 
-var errOffsets = errors.New("the offsets that it tells of itself are not plausible")
+var errOffsets = errors.New("its own table of offsets is not plausible")
 
 // readDebugOffsets returns the layout that a runtime of 3.13 tells.
 func readDebugOffsets(b []byte) (l layout, err error) {
