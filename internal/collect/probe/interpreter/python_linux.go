@@ -238,8 +238,8 @@ func (s *pythonStacks) Look(each func(Thread)) (torn int, err error) {
 		}
 		ok := false
 		current := s.field(s.thread, s.current)
-		for range tries {
-			if t.Frames, ok = s.readStack(thread, current); ok {
+		for try := 1; try <= tries; try++ {
+			if t.Frames, ok = s.readStack(thread, current, try); ok {
 				break
 			}
 			current = s.word(thread + uint64(s.current))
@@ -275,8 +275,9 @@ func (s *pythonStacks) numberOf() int {
 var tidPlaces = []uint64{0x2d0, 0x30, 0xd0}
 
 // readStack reads the frames of a thread from its innermost on. It reads them twice: a frame that both readings have with the same caller has not
-// been left meanwhile, and with it none of its callers. Of the others only the innermost is believed, which is one reading by itself.
-func (s *pythonStacks) readStack(thread, current uint64) (frames []*Frame, ok bool) {
+// been left meanwhile, and with it none of its callers. Of the others only the innermost is believed, which is one reading by itself. At the last try the
+// functions that were not left meanwhile are the stack: the thread was in them.
+func (s *pythonStacks) readStack(thread, current uint64, try int) (frames []*Frame, ok bool) {
 	if s.stack = s.stack[:0]; current == 0 {
 		return nil, true
 	}
@@ -298,13 +299,17 @@ func (s *pythonStacks) readStack(thread, current uint64) (frames []*Frame, ok bo
 	if !s.readFrames(chain, again) {
 		return nil, false
 	}
+	first := 0
 	for i := 1; i < len(chain); i++ {
 		was, is := s.buffer[i*s.frameSize:], again[i*s.frameSize:]
 		if s.field(was, s.code) != s.field(is, s.code) || s.field(was, s.previous) != s.field(is, s.previous) {
-			return nil, false
+			first = i + 1
 		}
 	}
-	for i := range chain {
+	if first > 0 && (try < tries || first == len(chain)) {
+		return nil, false
+	}
+	for i := first; i < len(chain); i++ {
 		f, is := s.frameOf(s.buffer[i*s.frameSize : (i+1)*s.frameSize])
 		if !is {
 			return nil, false
