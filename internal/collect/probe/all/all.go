@@ -27,6 +27,7 @@ var Probes = []probe.Probe{
 	redis.Probe,
 	interpreter.Probe,
 	linux.Probe,
+	interpreter.Probe,
 	hugepages.Probe,
 	container.Probe,
 }

@@ -22,7 +22,7 @@ type language struct {
 }
 
 // languages are asked in this order; a process is of the first that knows it.
-var languages = []language{python}
+var languages = []language{python, javascript}
 
 // errOther is the error of a language that a process is not of.
 var errOther = errors.New("the process is of another language")
@@ -46,7 +46,7 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 	if t.PID <= 0 || t.Runtime != "" {
 		return nil
 	}
-	_, of, err := openStacks(t.PID)
+	stacks, of, err := openStacks(t.PID)
 	if errors.Is(err, errOther) {
 		return nil
 	}
@@ -55,6 +55,14 @@ func findAccess(_ context.Context, t discover.Target) []probe.Access {
 		a.Lacks = []probe.Lack{{What: "names of " + of + " functions", Why: err.Error(), Do: helpFor(err, t.PID)}}
 		a.Record = func(context.Context, probe.Plan, probe.Sink) error { return nil }
 		return []probe.Access{a}
+	}
+	if sampler, is := stacks.(Sampler); is {
+		if on := sampler.SwitchesOn(); on != "" {
+			a.SwitchesOn = []string{on}
+		}
+		if err := sampler.Lacks(); err != nil {
+			a.Lacks = []probe.Lack{{What: "names of the " + of + " functions that run", Why: err.Error(), Do: fmt.Sprintf("sudo unstall %d", t.PID)}}
+		}
 	}
 	a.Record = func(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 		return recordProcess(ctx, t, plan, sink)
@@ -77,6 +85,7 @@ func recordProcess(ctx context.Context, t discover.Target, plan probe.Plan, sink
 		defer cancel()
 	}
 	r := newRecording(t.PID, t.HasWorkers())
+	r.passive = plan.Passive
 	if plan.Always {
 		r.each = time.Second
 	}

@@ -20,7 +20,11 @@
 // away and counted; it is never guessed. Of a program's data nothing is read but names of functions and files, and numbers of lines.
 package interpreter
 
-import "github.com/unstall/unstall/internal/collect/probe"
+import (
+	"context"
+
+	"github.com/unstall/unstall/internal/collect/probe"
+)
 
 const name = "interpreter"
 
@@ -64,4 +68,16 @@ type Stacks interface {
 	// Look calls each with the threads that are in functions of the language now. It returns how many it could not follow, because they went on
 	// meanwhile. An error means that there is nothing to be read any more: the process has ended, or is another program now.
 	Look(each func(Thread)) (torn int, err error)
+}
+
+// Sampler reads stacks that cannot be looked at while a thread runs: the kernel's clock of CPU time samples them.
+type Sampler interface {
+	Stacks
+
+	// SwitchesOn says what that switches on in the kernel, "" nothing; Lacks why running threads cannot be sampled.
+	SwitchesOn() string
+	Lacks() error
+
+	// Sample calls each, in one goroutine, with a thread at a moment (ns since the epoch), until the context ends. Looks go on beside it.
+	Sample(ctx context.Context, each func(at int64, t Thread))
 }

@@ -71,11 +71,7 @@ func openProcess(pid int) (*process, error) {
 
 // openFile opens a mapped file as an ELF file, as the process sees it, and returns by how much it was moved when it was mapped.
 func (p *process) openFile(m *mapped) (f *elf.File, moved uint64, err error) {
-	path := fmt.Sprintf("/proc/%d/root%s", p.pid, m.path)
-	if m == &p.files[0] {
-		path = fmt.Sprintf("/proc/%d/exe", p.pid) // also if the file was replaced meanwhile
-	}
-	if f, err = elf.Open(path); err != nil {
+	if f, err = elf.Open(p.pathOf(m)); err != nil {
 		return nil, 0, err
 	}
 	if f.Type == elf.ET_DYN {
@@ -87,6 +83,14 @@ func (p *process) openFile(m *mapped) (f *elf.File, moved uint64, err error) {
 		}
 	}
 	return f, moved, nil
+}
+
+// pathOf returns by which path a mapped file can be opened here.
+func (p *process) pathOf(m *mapped) string {
+	if m == &p.files[0] {
+		return fmt.Sprintf("/proc/%d/exe", p.pid) // also if the file was replaced meanwhile
+	}
+	return fmt.Sprintf("/proc/%d/root%s", p.pid, m.path)
 }
 
 // read fills a buffer from an address of the process.

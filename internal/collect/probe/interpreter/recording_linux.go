@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/unstall/unstall/internal/base/redact"
@@ -33,14 +34,18 @@ type recording struct {
 	lead    int
 	workers bool
 	each    time.Duration
+	passive bool            // nothing is switched on: running threads of a [Sampler] are not sampled
 	open    map[int]*looked // by PID
+	mu      sync.Mutex      // guards out
 	out     *writer
+	beside  sync.WaitGroup
 }
 
 // looked is a process that is looked at.
 type looked struct {
 	Stacks
 	failed int
+	end    context.CancelFunc // of its samples; nil: it is not sampled
 }
 
 func newRecording(lead int, workers bool) *recording {
@@ -66,6 +71,30 @@ func (r *recording) refreshProcesses() {
 			r.open[pid] = &looked{Stacks: s}
 		}
 	}
+	for pid, s := range old {
+		if r.open[pid] != s && s.end != nil {
+			s.end()
+		}
+	}
+}
+
+// startSampling begins to sample the processes that are new.
+func (r *recording) startSampling(ctx context.Context) {
+	for _, s := range r.open {
+		sampler, is := s.Stacks.(Sampler)
+		if !is || s.end != nil || r.passive {
+			continue
+		}
+		var ends context.Context
+		ends, s.end = context.WithCancel(ctx)
+		r.beside.Go(func() {
+			sampler.Sample(ends, func(at int64, t Thread) {
+				r.mu.Lock()
+				defer r.mu.Unlock()
+				r.out.addMoment(at, t)
+			})
+		})
+	}
 }
 
 // run looks until the context ends.
@@ -78,6 +107,10 @@ func (r *recording) run(ctx context.Context, out io.Writer) error {
 		break
 	}
 	r.out.buf = fmt.Appendf(r.out.buf, "# interpreter stacks of pid %d, %s\nfrom %d\n", r.lead, title, now.UnixNano())
+	ctx, end := context.WithCancel(ctx)
+	defer r.beside.Wait()
+	defer end()
+	r.startSampling(ctx)
 	written, refreshed := now, now
 	apart := r.each
 	var costs [lookCosts]time.Duration
@@ -89,25 +122,36 @@ func (r *recording) run(ctx context.Context, out io.Writer) error {
 			if written = now; !probe.Alive(r.lead) {
 				break
 			}
-			if err := r.out.flush(now); err != nil {
+			if err := r.flush(now); err != nil {
 				return err
 			}
 		}
 		if now.Sub(refreshed) >= refreshEach {
 			refreshed = now
 			r.refreshProcesses()
+			r.startSampling(ctx)
 		}
 		apart = max(r.each, min(lookRare, lookCost*slices.Min(costs[:min(n+1, len(costs))])))
 	}
-	return r.out.flush(time.Now())
+	end()
+	r.beside.Wait()
+	return r.flush(time.Now())
+}
+
+func (r *recording) flush(now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.out.flush(now)
 }
 
 // lookAtAll looks at each process once.
 func (r *recording) lookAtAll() {
 	for pid, s := range r.open {
 		at := time.Now().UnixNano()
+		r.mu.Lock()
 		torn, err := s.Look(func(t Thread) { r.out.addThread(at, t) })
 		r.out.torn += torn
+		r.mu.Unlock()
 		if err == nil {
 			s.failed = 0
 		} else if s.failed++; s.failed == mostFailed {
@@ -170,6 +214,13 @@ func (w *writer) addThread(at int64, t Thread) {
 		w.writeStand(t.ID, s)
 	}
 	*s = stand{from: at, until: at, looks: 1, state: t.State, stack: stack}
+}
+
+// addMoment adds a sample of a thread, which says nothing about the time before and after.
+func (w *writer) addMoment(at int64, t Thread) {
+	if t.ID != 0 && len(t.Frames) > 0 {
+		w.writeStand(t.ID, &stand{from: at, until: at, looks: 1, state: t.State, stack: w.stackNumber(t.Frames)})
+	}
 }
 
 func (w *writer) writeStand(tid int, s *stand) {

@@ -90,7 +90,7 @@ func (x *frames) readFunction(c *reader, of *common) (f function) {
 type row struct {
 	base   int // the register that offset is from
 	offset int64
-	deref  bool   // that place holds it instead, up to plus
+	deref  bool // that place holds it instead, up to plus
 	plus   int64
 	odd    bool   // by an unsupported rule: an expression
 	start  uint64 // of the function

@@ -54,3 +54,10 @@ func (p *Process) Maps(addr uint64) bool {
 	defer p.mu.Unlock()
 	return p.mappingAt(addr) != nil
 }
+
+// FollowsCall says whether code is mapped before an address and is a call.
+func (p *Process) FollowsCall(addr uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.callBefore(addr).is
+}

@@ -1,23 +1,23 @@
-package nodejs
+package interpreter
 
 import (
 	"encoding/binary"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/unstall/unstall/internal/collect/probe/interpreter/v8"
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
-	"github.com/unstall/unstall/internal/collect/probe/nodejs/v8"
 )
 
-// frame is one frame of a stack: of JavaScript, or of compiled code.
-type frame struct {
+// jsFrame is one frame of a stack: of JavaScript, or of compiled code.
+type jsFrame struct {
 	script bool
 	v8.Function
 	at uint64 // of compiled code: an address in it
 }
 
-// mostFrames bounds a stack. The outermost frames are left out first.
-const mostFrames = 200
+// mostJSFrames bounds a stack. The outermost frames are left out first.
+const mostJSFrames = 200
 
 // walker finds the frames of stacks of one process.
 //
@@ -27,7 +27,7 @@ type walker struct {
 	process *symbol.Process
 	layout  *v8.Layout
 	names   *v8.Names
-	frames  []frame
+	frames  []jsFrame
 
 	lost int64 // frames of JavaScript without a name
 	cut  int64 // stacks whose outer frames were not found
@@ -47,16 +47,16 @@ func (s stack) word(at uint64) (uint64, bool) {
 }
 
 // walk returns the frames of a stack, innermost first. They are valid until the next call.
-func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []frame {
+func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []jsFrame {
 	w.frames = w.frames[:0]
-	for caller := false; len(w.frames) < mostFrames; caller = true {
+	for caller := false; len(w.frames) < mostJSFrames; caller = true {
 		at := pc
 		if caller {
 			at-- // the call
 		}
 		fp := r.Get(symbol.FramePointer)
 		if w.process.HasRules(at) {
-			w.frames = append(w.frames, frame{at: at})
+			w.frames = append(w.frames, jsFrame{at: at})
 			before := r
 			next, ok := w.process.Leave(pc, caller, &r, s.sp, s.copy)
 			if ok {
@@ -74,7 +74,7 @@ func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []frame {
 					break
 				}
 			}
-			w.frames = append(w.frames, frame{at: at})
+			w.frames = append(w.frames, jsFrame{at: at})
 		}
 		w.addScript(fp, s)
 		back, ok := s.word(fp + 8)
@@ -103,7 +103,7 @@ func (w *walker) addScript(fp uint64, s stack) {
 		w.lost++
 		return
 	}
-	w.frames = append(w.frames, frame{script: true, Function: f})
+	w.frames = append(w.frames, jsFrame{script: true, Function: f})
 }
 
 // search finds the frame pointer of the first frame of JavaScript, or of the call that leaves JavaScript, from an address on. It
@@ -123,7 +123,7 @@ func (w *walker) search(from uint64, s stack) (fp uint64, ok bool) {
 		}
 		context, in := s.word(fp + uint64(w.layout.Marker))
 		back, in2 := s.word(fp + 8)
-		if !in || !in2 || !w.process.Maps(back-1) || w.process.HasRules(back-1) {
+		if !in || !in2 || !w.process.FollowsCall(back) || w.process.HasRules(back-1) {
 			continue
 		}
 		if v8.IsMarker(context) {

@@ -1,4 +1,4 @@
-package nodejs
+package interpreter
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/unstall/unstall/internal/collect/probe/interpreter/v8"
 	"github.com/unstall/unstall/internal/collect/probe/kernel/symbol"
-	"github.com/unstall/unstall/internal/collect/probe/nodejs/v8"
 )
 
 func TestTry(t *testing.T) {
@@ -23,10 +23,10 @@ func TestTry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &walker{process: symbol.NewProcess(pid), layout: l, names: v8.NewNames(l, memory(pid))}
-	own, err := try(pid)
+	w := &walker{process: symbol.SharedProcess(pid), layout: l, names: v8.NewNames(l, memory(pid))}
+	own, err := trySampling(pid)
 	fmt.Println(own, err)
-	r, err := openThread(pid, own)
+	r, err := openSampling(pid, own)
 	if err != nil {
 		t.Fatal(err)
 	}

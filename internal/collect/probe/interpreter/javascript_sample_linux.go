@@ -1,4 +1,4 @@
-package nodejs
+package interpreter
 
 import (
 	"encoding/binary"
@@ -11,14 +11,14 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/perfring"
 )
 
-// sampleEvery is the CPU time between two samples of a thread. It is not a whole number of milliseconds, so that it does not keep step with timers.
-const sampleEvery = 10_101_010 * time.Nanosecond
+// jsSampleEvery is the CPU time between two samples of a thread. It is not a whole number of milliseconds, so that it does not keep step with timers.
+const jsSampleEvery = 10_101_010 * time.Nanosecond
 
 // Sizes: of the part of the stack that is copied with a sample, and of the buffer. The copy is the most that fits into one event with room to
 // spare; JavaScript that calls itself deeply has more, of which the outer frames are cut.
 const (
-	copied = 24 << 10
-	pages  = 64
+	copied  = 24 << 10
+	jsPages = 64
 )
 
 // registersAsked are the registers of a sample, in the order of the kernel's numbers (enum perf_event_x86_regs), and their numbers in DWARF.
@@ -27,8 +27,8 @@ var registersAsked = []struct{ kernel, dwarf int }{
 	{16, 8}, {17, 9}, {18, 10}, {19, 11}, {20, 12}, {21, 13}, {22, 14}, {23, 15},
 }
 
-func attributes(own bool) *unix.PerfEventAttr {
-	a := &unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(sampleEvery),
+func samplingAttributes(own bool) *unix.PerfEventAttr {
+	a := &unix.PerfEventAttr{Type: unix.PERF_TYPE_SOFTWARE, Config: unix.PERF_COUNT_SW_CPU_CLOCK, Sample: uint64(jsSampleEvery),
 		Sample_type: unix.PERF_SAMPLE_TID | unix.PERF_SAMPLE_TIME | unix.PERF_SAMPLE_REGS_USER | unix.PERF_SAMPLE_STACK_USER,
 		Bits:        unix.PerfBitExcludeIdle | unix.PerfBitExcludeHv | unix.PerfBitUseClockID, Clockid: unix.CLOCK_MONOTONIC,
 		Wakeup: 1, Sample_stack_user: copied}
@@ -42,11 +42,11 @@ func attributes(own bool) *unix.PerfEventAttr {
 	return a
 }
 
-// try says whether a thread can be sampled, and without the time it is in the kernel if the user may not more.
-func try(tid int) (own bool, err error) {
+// trySampling says whether a thread can be sampled, and without the time it is in the kernel if the user may not more.
+func trySampling(tid int) (own bool, err error) {
 	for _, own := range []bool{false, true} {
 		var fd int
-		if fd, err = unix.PerfEventOpen(attributes(own), tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
+		if fd, err = unix.PerfEventOpen(samplingAttributes(own), tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC); err == nil {
 			return own, unix.Close(fd)
 		}
 		if !errors.Is(err, unix.EACCES) && !errors.Is(err, unix.EPERM) {
@@ -56,12 +56,12 @@ func try(tid int) (own bool, err error) {
 	return false, err
 }
 
-func openThread(tid int, own bool) (*perfring.Ring, error) {
-	fd, err := unix.PerfEventOpen(attributes(own), tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
+func openSampling(tid int, own bool) (*perfring.Ring, error) {
+	fd, err := unix.PerfEventOpen(samplingAttributes(own), tid, -1, -1, unix.PERF_FLAG_FD_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
-	r, err := perfring.Open(fd, pages)
+	r, err := perfring.Open(fd, jsPages)
 	if err != nil {
 		_ = unix.Close(fd)
 		return nil, err
