@@ -127,11 +127,33 @@ func (n *interpreted) nameStack(k laneOf, stack evidence.StackID, at int64, runs
 	made := spliced{k.subject, stack, s.stack}
 	id, known := n.made[made]
 	if !known {
-		frames := append(slices.Clone(n.innerFrames(k.subject, stack)), n.b.Stacks.Frames(s.stack)...)
+		inner, outer := n.innerFrames(k.subject, stack), n.b.Stacks.Frames(s.stack)
+		if n.hasCompiled(k.subject, outer) { // then they have what is further inside, too
+			inner = inner[:len(inner)-n.compiledFrames(inner)]
+		}
+		frames := append(slices.Clone(inner), outer...)
 		id = n.b.Stacks.Of(frames, n.b.Stacks.Info(stack))
 		n.made[made] = id
 	}
 	return id
+}
+
+// hasCompiled says whether the frames of a look have the interpreter's compiled code among them. Looks at engines that compile do: the language's
+// functions and compiled ones call each other there.
+func (n *interpreted) hasCompiled(s evidence.SubjectID, frames []evidence.Frame) bool {
+	file := n.files[s]
+	return file != "" && slices.ContainsFunc(frames, func(f evidence.Frame) bool { return n.b.Names.Text(f.File) == file })
+}
+
+// compiledFrames counts the outermost frames that are not the kernel's.
+func (n *interpreted) compiledFrames(frames []evidence.Frame) (count int) {
+	for _, f := range slices.Backward(frames) {
+		if n.b.Names.Text(f.File) == evidence.KernelFile {
+			break
+		}
+		count++
+	}
+	return count
 }
 
 // nearest returns the look at a moment, else the nearest; nil if none is near. Of two that are near, that counts in which the thread did what it does now.

@@ -17,6 +17,9 @@ var libraries = []string{
 // apart begin the names of what is in no folder: parts of an interpreter, and code that was made from text.
 var apart = []string{"<", "node:", "internal/"}
 
+// engines are files whose compiled code runs a language's functions; what is in them is no code of the program.
+var engines = []string{"node"}
+
 // Short returns the end of a file's path: of the program's own its folder and name, of a library's all from the folder on that shows that it is one.
 func Short(path string) string {
 	path = strings.ReplaceAll(path, `\`, "/")
@@ -35,7 +38,9 @@ func Short(path string) string {
 }
 
 // OfLibrary reports whether a path that [Short] returned is of a file that is not the program's own.
-func OfLibrary(short string) bool { return beginsWith(short, libraries) || beginsWith(short, apart) }
+func OfLibrary(short string) bool {
+	return beginsWith(short, libraries) || beginsWith(short, apart) || slices.Contains(engines, short)
+}
 
 // Module is what Python calls the code of a file outside of its functions.
 const Module = "<module>"

@@ -31,9 +31,9 @@ var javascript = language{name: "JavaScript", open: openJavaScript}
 // javaScript reads the stacks of one Node.js process.
 type javaScript struct {
 	*process
-	title  string
-	own    bool  // the time in the kernel is not sampled
-	denied error // running threads cannot be sampled
+	file   string // that has the engine
+	own    bool   // the time in the kernel is not sampled
+	denied error  // running threads cannot be sampled
 	walker
 	compiled map[uint64]*Frame // by address
 	scripted map[v8.Function]*Frame
@@ -97,7 +97,7 @@ func openJavaScript(p *process) (Stacks, error) {
 		case !symbol.Unwinds:
 			return nil, errMachine
 		}
-		s := &javaScript{process: p, title: "javascript of V8 in " + filepath.Base(m.path), compiled: make(map[uint64]*Frame), scripted: make(map[v8.Function]*Frame), frames: make(map[Frame]*Frame), threads: make(map[int]*jsThread), each: 1}
+		s := &javaScript{process: p, file: filepath.Base(m.path), compiled: make(map[uint64]*Frame), scripted: make(map[v8.Function]*Frame), frames: make(map[Frame]*Frame), threads: make(map[int]*jsThread), each: 1}
 		var b [1]byte
 		if !p.read(m.begin, b[:]) {
 			return nil, errMemory
@@ -110,7 +110,7 @@ func openJavaScript(p *process) (Stacks, error) {
 }
 
 // Title returns the language, and the file that has the engine.
-func (s *javaScript) Title() string { return s.title }
+func (s *javaScript) Title() string { return "javascript of V8 in " + s.file }
 
 // Look returns how many frames and samples were lost since the last look. Threads come from Sample.
 func (s *javaScript) Look(func(Thread)) (torn int, err error) {
@@ -394,7 +394,10 @@ func (s *javaScript) scriptFrame(f v8.Function, all []jsFrame, i int) *Frame {
 			x.File = u.Path
 		}
 	}
-	if x.File == "" && !f.Own {
+	switch {
+	case f.Own:
+		x.File = s.file
+	case x.File == "":
 		x.File = "<eval>"
 	}
 	s.scripted[f] = s.one(x)
