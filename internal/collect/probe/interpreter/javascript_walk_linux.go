@@ -109,7 +109,6 @@ func (w *walker) addScript(fp uint64, s stack) {
 // search finds the frame pointer of the first frame of JavaScript, or of the call that leaves JavaScript, from an address on. It
 // is for stacks whose compiled code has no rules that are understood.
 func (w *walker) search(from uint64, s stack) (fp uint64, ok bool) {
-	const mostKinds = 64 // of frames; their numbers are tagged as small numbers
 	for fp = (max(from, s.sp) + 7) &^ 7; ; fp += 8 {
 		outer, ok := s.word(fp)
 		if !ok {
@@ -127,7 +126,7 @@ func (w *walker) search(from uint64, s stack) (fp uint64, ok bool) {
 			continue
 		}
 		if v8.IsMarker(context) {
-			if context > 0 && context < 2*mostKinds {
+			if w.layout.IsExit(context) {
 				return fp, true
 			}
 			continue

@@ -19,12 +19,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Layout is where one V8 keeps the fields that name functions. Offsets are in bytes, from the start of an object unless said otherwise.
 type Layout struct {
 	Function int64 // of the function in a frame of JavaScript, from the frame pointer
 	Marker   int64 // of the context there, or of the kind of a frame that is none of JavaScript
+	exits    []uint64
 
 	mapOf, typeOfMap                    int64
 	shared                              int64 // of a JSFunction
@@ -170,6 +172,11 @@ func (c constants) layout() (*Layout, error) {
 		cons:           need("ConsStringTag"),
 		sliced:         need("SlicedStringTag"),
 		thin:           need("ThinStringTag"),
+	}
+	for name, kind := range c {
+		if strings.HasPrefix(name, "frametype_") && strings.HasSuffix(name, "ExitFrame") && !strings.Contains(name, "Wasm") {
+			l.exits = append(l.exits, uint64(kind)<<1)
+		}
 	}
 	size, pointer := need("TaggedSize"), need("SystemPointerSize")
 	// The fields of a ScopeInfo follow its map.

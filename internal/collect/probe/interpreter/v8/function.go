@@ -42,6 +42,9 @@ func (n *Names) Forget() { clear(n.types) }
 // entries.
 func IsMarker(v uint64) bool { return v&1 == 0 }
 
+// IsExit says whether the kind of a frame is one that calls compiled code from JavaScript.
+func (l *Layout) IsExit(kind uint64) bool { return slices.Contains(l.exits, kind) }
+
 // Function names a JSFunction. It returns false if that is none: V8 has moved it since, or the frame is not one of JavaScript.
 func (n *Names) Function(function uint64) (f Function, ok bool) {
 	b := make([]byte, n.shared+word)

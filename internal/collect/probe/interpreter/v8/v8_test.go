@@ -64,7 +64,7 @@ func numbers() constants {
 		"class_SlicedString__parent__String": 16, "class_SlicedString__offset__SMI": 24, "SmiShiftSize": 31, "SmiValueShift": 1, "type_Map__MAP_TYPE": 255,
 		"type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE": 262, "type_ScopeInfo__SCOPE_INFO_TYPE": 261, "type_Script__SCRIPT_TYPE": 167, "type_DebugInfo__DEBUG_INFO_TYPE": 153,
 		"FirstNonstringType": 128, "StringRepresentationMask": 7, "StringEncodingMask": 8, "OneByteStringTag": 8, "SeqStringTag": 0, "ConsStringTag": 1, "SlicedStringTag": 3,
-		"ThinStringTag": 5, "TaggedSize": 8, "SystemPointerSize": 8, "HeapObjectTag": 1, "scopeinfo_idx_ncontextlocals": 2, "scopeinfo_idx_first_vars": 3}
+		"ThinStringTag": 5, "TaggedSize": 8, "SystemPointerSize": 8, "HeapObjectTag": 1, "frametype_ExitFrame": 3, "scopeinfo_idx_ncontextlocals": 2, "scopeinfo_idx_first_vars": 3}
 }
 
 // program is a heap with a function render of /srv/app.js, which begins in its third line.
@@ -219,7 +219,7 @@ func TestReadLayout(t *testing.T) {
 		}
 		l, err := ReadLayout(f)
 		_ = f.Close()
-		if err != nil || l.Function != -16 || l.Marker != -8 {
+		if err != nil || l.Function != -16 || l.Marker != -8 || !l.IsExit(3<<1) || len(l.exits) < 2 || l.IsExit(1<<1) {
 			t.Errorf("%s: %+v, %v", path, l, err)
 		}
 	}
