@@ -124,11 +124,16 @@ func (n *interpreted) nameStack(k laneOf, stack evidence.StackID, at int64, runs
 	if s == nil {
 		return stack
 	}
+	outer := n.b.Stacks.Frames(s.stack)
+	whole := n.hasCompiled(k.subject, outer)
+	if whole && s.runs != runs {
+		return stack // an engine's thread that waits in its loop now has left the function in which it ran
+	}
 	made := spliced{k.subject, stack, s.stack}
 	id, known := n.made[made]
 	if !known {
-		inner, outer := n.innerFrames(k.subject, stack), n.b.Stacks.Frames(s.stack)
-		if n.hasCompiled(k.subject, outer) { // then they have what is further inside, too
+		inner := n.innerFrames(k.subject, stack)
+		if whole { // then the look has what is further inside, too
 			inner = inner[:len(inner)-n.compiledFrames(inner)]
 		}
 		frames := append(slices.Clone(inner), outer...)
