@@ -27,7 +27,6 @@ var Probes = []probe.Probe{
 	redis.Probe,
 	interpreter.Probe,
 	linux.Probe,
-	interpreter.Probe,
 	hugepages.Probe,
 	container.Probe,
 }
