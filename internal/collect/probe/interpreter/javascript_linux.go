@@ -41,7 +41,7 @@ type javaScript struct {
 	threads  map[int]*jsThread
 	stack    []*Frame
 	copy     []byte // of the stack of a thread that waits
-	each     int    // of so many samples one is read
+	spared   bool   // samples are not read, because those before took too long
 	lost     atomic.Int64
 }
 
@@ -63,10 +63,12 @@ const (
 	mostNamed     = 1 << 15 // functions
 )
 
-// How often threads that wait are looked at, on average, and the part of a CPU that reading samples may take.
+// How often threads that wait are looked at, on average, the part of a CPU that reading samples may take, and the CPU time that the first names may
+// take beyond it.
 const (
 	waitEach   = 20 * time.Millisecond
 	sampleCost = .01
+	firstCost  = time.Second
 )
 
 // errMachine is the error of a machine whose stacks are not read.
@@ -97,7 +99,7 @@ func openJavaScript(p *process) (Stacks, error) {
 		case !symbol.Unwinds:
 			return nil, errMachine
 		}
-		s := &javaScript{process: p, file: filepath.Base(m.path), compiled: make(map[uint64]*Frame), scripted: make(map[v8.Function]*Frame), frames: make(map[Frame]*Frame), threads: make(map[int]*jsThread), each: 1}
+		s := &javaScript{process: p, file: filepath.Base(m.path), compiled: make(map[uint64]*Frame), scripted: make(map[v8.Function]*Frame), frames: make(map[Frame]*Frame), threads: make(map[int]*jsThread)}
 		var b [1]byte
 		if !p.read(m.begin, b[:]) {
 			return nil, errMemory
@@ -145,7 +147,7 @@ func (s *javaScript) Sample(ctx context.Context, each func(at int64, t Thread)) 
 	}()
 	s.openThreads()
 	began := time.Now()
-	look, tuned, refreshed, spent := began, began, began, threadTime()
+	look, refreshed, spent := began, began, threadTime()
 	for ctx.Err() == nil {
 		s.awaitSamples(time.Until(look))
 		offset := tracepoint.MonotonicOffset()
@@ -159,16 +161,7 @@ func (s *javaScript) Sample(ctx context.Context, each func(at int64, t Thread)) 
 			}
 			look = now.Add(waitEach/2 + rand.N(waitEach))
 		}
-		if took := now.Sub(tuned); took >= time.Second {
-			cost := (threadTime() - spent).Seconds() / took.Seconds()
-			switch {
-			case cost > sampleCost && s.each < 64:
-				s.each *= 2
-			case cost < sampleCost/4 && s.each > 1:
-				s.each /= 2
-			}
-			tuned, spent = now, threadTime()
-		}
+		s.spared = threadTime()-spent > firstCost+time.Duration(sampleCost*float64(now.Sub(began)))
 		if now.Sub(refreshed) >= refreshEach {
 			refreshed = now
 			s.openThreads()
@@ -258,7 +251,7 @@ func (s *javaScript) readSamples(tid int, t *jsThread, offset int64, each func(a
 		if typ == unix.PERF_RECORD_LOST {
 			s.lost.Add(1)
 		}
-		if typ != unix.PERF_RECORD_SAMPLE || s.each > 1 && rand.N(s.each) > 0 {
+		if typ != unix.PERF_RECORD_SAMPLE || s.spared {
 			return
 		}
 		x, ok := readSample(b)

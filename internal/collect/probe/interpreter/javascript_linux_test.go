@@ -102,7 +102,7 @@ func startNode(t testing.TB, node string) *probetest.Child {
 	if err := os.WriteFile(file, []byte(busy), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	return probetest.PlayOther(t, node, file)
+	return probetest.PlayCommand(t, exec.Command(node, file))
 }
 
 type sight struct {
@@ -158,8 +158,12 @@ func TestJavaScriptStacks(t *testing.T) {
 			defer end()
 			want := slices.Clone(sights)
 			n, named, unknown := 0, 0, make(map[string]int)
-			sampler.Sample(ctx, func(at int64, th Thread) {
-				n++
+			var first, last, at time.Duration // CPU time at the 50th sample and the last
+			sampler.Sample(ctx, func(_ int64, th Thread) {
+				if n++; n == 50 {
+					first = threadTime()
+				}
+				last, at = threadTime(), time.Duration(n)
 				if slices.ContainsFunc(th.Frames, func(f *Frame) bool { return strings.HasSuffix(f.File, "shop.js") }) {
 					named++
 				} else if len(th.Frames) > 0 {
@@ -177,7 +181,7 @@ func TestJavaScriptStacks(t *testing.T) {
 			if named < n/2 || torn > n/4 || err != nil {
 				t.Errorf("of %d samples, %d are in the program, %d torn, others in %v, error %v", n, named, torn, unknown, err)
 			}
-			t.Logf("%s: %d samples, %d in the program, %d torn, others in %v", s.Title(), n, named, torn, unknown)
+			t.Logf("%s: %d samples, %d in the program, %d torn, others in %v; %v each", s.Title(), n, named, torn, unknown, (last-first)/max(1, at-50))
 		})
 	}
 }
