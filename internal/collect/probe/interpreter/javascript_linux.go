@@ -2,6 +2,7 @@ package interpreter
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -248,8 +249,8 @@ func (s *javaScript) readSamples(tid int, t *jsThread, offset int64, each func(a
 		return
 	}
 	t.ring.EachEvent(func(typ uint32, b []byte) {
-		if typ == unix.PERF_RECORD_LOST {
-			s.lost.Add(1)
+		if typ == unix.PERF_RECORD_LOST && len(b) >= 16 {
+			s.lost.Add(int64(min(binary.NativeEndian.Uint64(b[8:]), 1<<20)))
 		}
 		if typ != unix.PERF_RECORD_SAMPLE || s.spared {
 			return

@@ -17,8 +17,9 @@ const jsSampleEvery = 10_101_010 * time.Nanosecond
 // Sizes: of the part of the stack that is copied with a sample, and of the buffer. The copy is the most that fits into one event with room to
 // spare; JavaScript that calls itself deeply has more, of which the outer frames are cut.
 const (
-	copied  = 24 << 10
-	jsPages = 64
+	copied  = 16 << 10
+	jsPages = 256 // 60 samples, for a host that lets the recorder wait
+	fewest  = 16
 )
 
 // registersAsked are the registers of a sample, in the order of the kernel's numbers (enum perf_event_x86_regs), and their numbers in DWARF.
@@ -61,12 +62,14 @@ func openSampling(tid int, own bool) (*perfring.Ring, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := perfring.Open(fd, jsPages)
-	if err != nil {
-		_ = unix.Close(fd)
-		return nil, err
+	for pages := jsPages; pages >= fewest; pages /= 4 { // a user may lock few (kernel.perf_event_mlock_kb)
+		var r *perfring.Ring
+		if r, err = perfring.Open(fd, pages); err == nil {
+			return r, nil
+		}
 	}
-	return r, nil
+	_ = unix.Close(fd)
+	return nil, err
 }
 
 // sample is one moment of a running thread.
