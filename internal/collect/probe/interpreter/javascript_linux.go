@@ -431,3 +431,12 @@ func readSome(pid int, at uint64, to []byte) int {
 	}
 	return n
 }
+
+// threadTime returns the CPU time of the calling thread.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
