@@ -68,6 +68,7 @@ const (
 // take beyond it.
 const (
 	waitEach   = 20 * time.Millisecond
+	idleAgain  = 20 // of so many looks at the same call without JavaScript, one looks again
 	sampleCost = .01
 	firstCost  = time.Second
 )
@@ -277,7 +278,7 @@ func (s *javaScript) lookAtWaiting(tid int, t *jsThread, each func(at int64, t T
 		return
 	}
 	call := t.readCall()
-	if call == "" || call == t.idle {
+	if call == "" || call == t.idle && rand.N(idleAgain) > 0 { // its frames may not have been found the last time
 		return
 	}
 	f := strings.Fields(call)
