@@ -75,6 +75,7 @@ func Normalize(read *evidence.Bundle) *evidence.Bundle {
 	routes.Group(b)
 	sightings.Unite(b)
 	b.NameCode()
+	threads.NameInterpreted(b)
 	metrics.CountWorkers(b, func(id string) bool { return platform.ByID(id).Master })
 	threads.Adopt(b, platform.Stacks())
 	routes.Name(b)

@@ -1,10 +1,12 @@
 package threads
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/codepath"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
@@ -153,7 +155,7 @@ func nativePath(frames []string) (path []string) {
 		if f == evidence.UnknownFunction {
 			break
 		}
-		if name, in := nativeFunction(f); name != "" && in == "" && !nativeRuntime(name, in) {
+		if name, in := nativeFunction(f); name != "" && in == "" && !nativeRuntime(name, in) && !strings.HasPrefix(name, codepath.Module+" ") {
 			path = append(path, tidyName(name))
 		}
 	}
@@ -271,22 +273,33 @@ func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 }
 
 // nativeOwner returns the program's own function in which a thread waits, "" unknown: the innermost one outside of system libraries and
-// languages' runtimes, or if there is none, the innermost one in a library.
+// languages' runtimes, or if there is none, the innermost one in a library; of a library that is run from its source, which has many small functions, the
+// one by which others called it.
 func nativeOwner(frames []string) (owner string, library bool) {
+	module, source := "", ""
 	for _, f := range frames {
 		name, in := nativeFunction(f)
-		if name == evidence.UnknownFunction {
-			break // the caller is unknown: from here on this is not the stack
+		if name == evidence.UnknownFunction || codepath.IsLoop(name, in) {
+			break // the caller is unknown, or only started the loop: from here on this is not the stack of what runs
 		}
-		switch {
-		case name == "" || nativeRuntime(name, in):
+		switch of := codepath.Package(in); {
+		case name == "" || codepath.IsPlumbing(in) || of == "" && nativeRuntime(name, in):
+		case strings.HasPrefix(name, codepath.Module+" "): // it started what runs
+			module = cmp.Or(module, name)
 		case in == "":
 			return tidyName(name), false
+		case of != "" && (owner == "" || of == source):
+			owner, source = f, of
 		case owner == "":
 			owner = tidyName(name)
+		default:
+			source = "" // it was called by another library
 		}
 	}
-	return owner, owner != ""
+	if owner == "" {
+		return module, false
+	}
+	return owner, true
 }
 
 func hexOf(s string) (n uint64) {

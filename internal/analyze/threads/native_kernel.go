@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/codepath"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack"
 )
@@ -74,6 +75,8 @@ func nativeFunction(frame string) (name, in string) {
 		return "", ""
 	}
 	if i := strings.LastIndex(frame, " ("); i > 0 && strings.HasSuffix(frame, ")") && strings.Contains(frame[i:], ".so") {
+		return frame[:i], frame[i+2 : len(frame)-1]
+	} else if i > 0 && strings.HasSuffix(frame, ")") && codepath.OfLibrary(frame[i+2:len(frame)-1]) {
 		return frame[:i], frame[i+2 : len(frame)-1]
 	}
 	return frame, ""

@@ -41,7 +41,12 @@ func TestNativeOwner(t *testing.T) {
 		"fork in run_helper":                                                           "futex mutex|- of 0x10|- kernel futex_do_wait|__lll_lock_wait_private (libc.so.6)|libc.so.6+0xd4820|__libc_fork (libc.so.6)|run_helper",
 		"clone3 (until the child runs its program) in run_helper":                      "clone3|- kernel kernel_clone|posix_spawn (libc.so.6)|run_helper",
 		"memory compaction in fill":                                                    "memory compaction|fill",
-		"flock of /l in main.lock":                                                     "flock|- of /l|internal/runtime/syscall.Syscall6|syscall.RawSyscall6|main.lock",
+		"futex at 0x10 in month_sums (ledger/views.py)":                                "futex|- of 0x10|sem_wait (libc.so.6)|Lock.acquire (lib/python3.11/threading.py)|month_sums (ledger/views.py)|<module> (ledger/main.py)",
+		"futex at 0x10 in parse (site-packages/graphql/language/parser.py)":            "futex|- of 0x10|Lock.acquire (lib/python3.11/threading.py)|read (site-packages/graphql/language/lexer.py)|parse (site-packages/graphql/language/parser.py)|execute (site-packages/strawberry/schema.py)|run (site-packages/graphql/run.py)|<module> (ledger/main.py)",
+		"epoll_wait":                                 "epoll_wait|EpollSelector.select (lib/python3.11/selectors.py)|BaseEventLoop._run_once (lib/python3.11/asyncio/base_events.py)|Server.run (site-packages/uvicorn/server.py)|serve (ledger/main.py)",
+		"epoll_wait in answer (ledger/main.py)":      "epoll_wait|poll (lib/python3.11/selectors.py)|answer (ledger/main.py)|BaseEventLoop._run_once (lib/python3.11/asyncio/base_events.py)|serve (ledger/main.py)",
+		"futex at 0x10 in <module> (ledger/main.py)": "futex|- of 0x10|sem_wait (libc.so.6)|<module> (ledger/main.py)",
+		"flock of /l in main.lock":                   "flock|- of /l|internal/runtime/syscall.Syscall6|syscall.RawSyscall6|main.lock",
 	} {
 		if got := threads.Native(stacktest.Kernel(strings.Split(frames, "|")...), "").Reason(); got != want {
 			t.Errorf("%s: %q, want %q", frames, got, want)

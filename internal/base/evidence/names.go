@@ -231,6 +231,20 @@ const SampleWork = "work"
 // object (/proc/PID/task/TID/syscall), or that it ran.
 const SampleSyscall = "syscall"
 
+// SampleInterpreted is the type of samples of the functions of its language that one thread is in, where the kernel sees only those of an interpreter:
+// what looks after each other saw alike. The value is the time (ns) from the first of them, which is the sample's, to the last. The class is one of
+// Interpreter…, or none where it is not told what the thread did.
+const SampleInterpreted = "interpreted"
+
+// Classes of those samples.
+const (
+	InterpreterHeld = "runs in the interpreter" // or keeps others from running there
+	InterpreterLeft = "outside the interpreter" // it waits, or runs native code beside others
+)
+
+// FactInterpreterFile is the name of the file that has an interpreter's own functions.
+const FactInterpreterFile = "interpreter.file"
+
 // SampleThread is the type of samples of the stack of one thread at one moment.
 const SampleThread = "thread"
 
@@ -347,35 +361,36 @@ const (
 
 // Names of what can be covered.
 const (
-	CoverRequests   = "requests"
-	CoverStates     = "goroutine states"
-	CoverGC         = "gc cycles"
-	CoverCPUProfile = "cpu profile"
-	CoverGoroutines = "goroutines"
-	CoverLocks      = "lock profile"
-	CoverHeap       = "heap profile"
-	CoverHostCPU    = "host cpu"
-	CoverFaults     = "page faults"
-	CoverThrottling = "cpu throttling"
-	CoverThreads    = "thread stacks"
-	CoverSyscalls   = "system calls"    // which of them threads waited in, looked at now and then
-	CoverFlight     = "flight looks"    // waits and samples of a flight recording, as looks at threads
-	CoverRunning    = "running samples" // of threads that ran, by the runtime's own sampler
-	CoverPinned     = "pinned threads"  // virtual threads that kept their carrier while they waited
-	CoverOnCPU      = "running stacks"  // of all threads, by the kernel's clock of CPU time
-	CoverOffCPU     = "waiting stacks"  // of all threads
-	CoverAwaits     = "awaits"          // of each request, while it held no thread
-	CoverThreadPool = "thread pool"     // its size and queue over time
-	CoverWaits      = "lock waits"      // contended locks of each thread
-	CoverSafepoints = "safepoints"      // every stop of the world, not the collector's alone
-	CoverStalls     = "allocation stalls"
-	CoverSpans      = "spans"       // calls to dependencies within requests
-	CoverExchanges  = "exchanges"   // requests and calls on its TCP connections, as the kernel sees them
-	CoverPool       = "pool gauges" // a connection pool's use over time
-	CoverClasses    = "class histogram"
-	CoverAllocation = "allocations"        // who allocates: types and stacks, sampled
-	CoverLargeWaits = "large object waits" // threads that wait to allocate large objects while generation 2 is collected in the background
-	CoverDeaths     = "object survival"    // which objects survive collections
+	CoverRequests    = "requests"
+	CoverStates      = "goroutine states"
+	CoverGC          = "gc cycles"
+	CoverCPUProfile  = "cpu profile"
+	CoverGoroutines  = "goroutines"
+	CoverLocks       = "lock profile"
+	CoverHeap        = "heap profile"
+	CoverHostCPU     = "host cpu"
+	CoverFaults      = "page faults"
+	CoverThrottling  = "cpu throttling"
+	CoverThreads     = "thread stacks"
+	CoverSyscalls    = "system calls"       // which of them threads waited in, looked at now and then
+	CoverInterpreter = "interpreter stacks" // the functions of their language that threads are in, looked at now and then
+	CoverFlight      = "flight looks"       // waits and samples of a flight recording, as looks at threads
+	CoverRunning     = "running samples"    // of threads that ran, by the runtime's own sampler
+	CoverPinned      = "pinned threads"     // virtual threads that kept their carrier while they waited
+	CoverOnCPU       = "running stacks"     // of all threads, by the kernel's clock of CPU time
+	CoverOffCPU      = "waiting stacks"     // of all threads
+	CoverAwaits      = "awaits"             // of each request, while it held no thread
+	CoverThreadPool  = "thread pool"        // its size and queue over time
+	CoverWaits       = "lock waits"         // contended locks of each thread
+	CoverSafepoints  = "safepoints"         // every stop of the world, not the collector's alone
+	CoverStalls      = "allocation stalls"
+	CoverSpans       = "spans"       // calls to dependencies within requests
+	CoverExchanges   = "exchanges"   // requests and calls on its TCP connections, as the kernel sees them
+	CoverPool        = "pool gauges" // a connection pool's use over time
+	CoverClasses     = "class histogram"
+	CoverAllocation  = "allocations"        // who allocates: types and stacks, sampled
+	CoverLargeWaits  = "large object waits" // threads that wait to allocate large objects while generation 2 is collected in the background
+	CoverDeaths      = "object survival"    // which objects survive collections
 )
 
 // What a pool of threads told at the moment in which a client of it gave up waiting (StackExchange.Redis), and what tools of Redis measured.

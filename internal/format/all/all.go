@@ -34,6 +34,7 @@ import (
 	"github.com/unstall/unstall/internal/format/hserr"
 	"github.com/unstall/unstall/internal/format/hsperf"
 	"github.com/unstall/unstall/internal/format/hugepages"
+	"github.com/unstall/unstall/internal/format/interpreterstacks"
 	"github.com/unstall/unstall/internal/format/javacore"
 	"github.com/unstall/unstall/internal/format/jfr"
 	"github.com/unstall/unstall/internal/format/jfrtext"
@@ -115,6 +116,7 @@ var Formats = []format.Format{
 	schedlatency.Format,
 	syscalls.Format,
 	kernelstacks.Format,
+	interpreterstacks.Format,
 	exchanges.Format,
 	hugepages.Format,
 	container.Format,

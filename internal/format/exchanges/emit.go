@@ -182,7 +182,11 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 		extra = append(extra, evidence.Extra{Key: evidence.UnreadTime, Value: float64(c.ready)})
 	}
 	p.extra = extra
-	p.b.Interval(evidence.Interval{Subject: p.subject, Kind: evidence.Call, Start: c.begun, End: until, Request: request, Stack: c.stack, Cause: c.what, Origin: p.b.Origin(c.line), Extra: extra})
+	lane := evidence.LaneID(0)
+	if c.goroutines[0] == 0 { // else its lane is not a thread
+		lane = evidence.LaneID(c.thread)
+	}
+	p.b.Interval(evidence.Interval{Subject: p.subject, Lane: lane, Kind: evidence.Call, Start: c.begun, End: until, Request: request, Stack: c.stack, Cause: c.what, Origin: p.b.Origin(c.line), Extra: extra})
 }
 
 // appendStates appends the states of a request to path: the wait until it was read, and its calls,

@@ -10,6 +10,7 @@ import (
 	"github.com/unstall/unstall/internal/collect/probe/goroutine"
 	"github.com/unstall/unstall/internal/collect/probe/hotspot"
 	"github.com/unstall/unstall/internal/collect/probe/hugepages"
+	"github.com/unstall/unstall/internal/collect/probe/interpreter"
 	"github.com/unstall/unstall/internal/collect/probe/kernel"
 	"github.com/unstall/unstall/internal/collect/probe/linux"
 	"github.com/unstall/unstall/internal/collect/probe/phpfpm"
@@ -24,6 +25,7 @@ var Probes = []probe.Probe{
 	hotspot.Probe,
 	phpfpm.Probe,
 	redis.Probe,
+	interpreter.Probe,
 	linux.Probe,
 	hugepages.Probe,
 	container.Probe,

@@ -39,7 +39,7 @@ func (f *family) refreshWorkers() {
 	f.processes, f.of = make(map[int]*symbol.Process, len(all)), make(map[int]int)
 	for _, pid := range all {
 		if f.processes[pid] = old[pid]; f.processes[pid] == nil {
-			f.processes[pid] = symbol.NewProcess(pid)
+			f.processes[pid] = symbol.SharedProcess(pid)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (f *family) symbolsOf(pid int) *symbol.Process {
 	defer f.mu.Unlock()
 	p := f.processes[pid]
 	if p == nil { // it was one when its stack was taken
-		p = symbol.NewProcess(pid)
+		p = symbol.SharedProcess(pid)
 		f.processes[pid] = p
 	}
 	return p

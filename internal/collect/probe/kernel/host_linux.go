@@ -14,6 +14,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/perfring"
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
@@ -79,7 +80,7 @@ func recordHost(ctx context.Context, plan probe.Plan, sink probe.Sink) error {
 			sink.Lack(lackHost(err))
 			return nil
 		}
-		one, err := openRing(fd, 16)
+		one, err := perfring.Open(fd, 16)
 		if err != nil {
 			_ = unix.Close(fd)
 			sink.Lack(lackHost(err))
@@ -126,7 +127,7 @@ func (h *hostThreads) readRings() {
 	h.offset = tracepoint.MonotonicOffset()
 	lost := h.lost
 	for _, x := range h.rings {
-		x.eachEvent(func(typ uint32, b []byte) {
+		x.EachEvent(func(typ uint32, b []byte) {
 			switch {
 			case typ == unix.PERF_RECORD_SAMPLE && len(b) >= 24:
 				h.writeSample(b)

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/unstall/unstall/internal/collect/probe"
+	"github.com/unstall/unstall/internal/collect/probe/perfring"
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
@@ -36,7 +37,7 @@ const (
 type running struct {
 	of     *family
 	how    sampling
-	rings  []*ring
+	rings  []*perfring.Ring
 	more   []int // descriptors that write into another one's ring
 	missed int   // threads without a descriptor
 	lost   uint64
@@ -94,7 +95,7 @@ func openRunning(of *family, how sampling) (*running, error) {
 		threads = threadsOf(of.lead)
 	}
 	for _, cpu := range cpus {
-		var first *ring
+		var first *perfring.Ring
 		for _, tid := range threads {
 			if len(r.more) >= mostDescriptors() {
 				r.missed++
@@ -108,7 +109,7 @@ func openRunning(of *family, how sampling) (*running, error) {
 				r.close()
 				return nil, err
 			case first == nil:
-				if first, err = openRing(fd, pages); err != nil {
+				if first, err = perfring.Open(fd, pages); err != nil {
 					_ = unix.Close(fd)
 					r.close()
 					return nil, err
@@ -116,7 +117,7 @@ func openRunning(of *family, how sampling) (*running, error) {
 				r.rings = append(r.rings, first)
 				continue
 			}
-			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first.fd); err != nil {
+			if err := unix.IoctlSetInt(fd, unix.PERF_EVENT_IOC_SET_OUTPUT, first.FD); err != nil {
 				_ = unix.Close(fd)
 				r.close()
 				return nil, err
@@ -144,7 +145,7 @@ func (r *running) close() {
 		_ = unix.Close(fd)
 	}
 	for _, x := range r.rings {
-		x.close()
+		x.Close()
 	}
 }
 
@@ -179,7 +180,7 @@ func (r *running) readRings() {
 	r.offset = tracepoint.MonotonicOffset() // set anew, because the wall clock is adjusted
 	lost := r.lost
 	for _, x := range r.rings {
-		x.eachEvent(func(typ uint32, b []byte) {
+		x.EachEvent(func(typ uint32, b []byte) {
 			switch {
 			case typ == unix.PERF_RECORD_SAMPLE:
 				r.writeSample(b)

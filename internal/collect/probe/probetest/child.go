@@ -73,6 +73,12 @@ func PlayBuilt(t testing.TB, text string, flags ...string) *Child {
 	return startChild(t, exec.Command(bin))
 }
 
+// PlayCommand starts another program; it must say a line.
+func PlayCommand(t testing.TB, c *exec.Cmd) *Child {
+	t.Helper()
+	return startChild(t, c)
+}
+
 // startChild starts a child, which must say a line.
 func startChild(t testing.TB, command *exec.Cmd) *Child {
 	t.Helper()

@@ -1,6 +1,7 @@
 package symbol
 
 import (
+	"bufio"
 	"debug/elf"
 	"debug/gosym"
 	"io"
@@ -32,28 +33,59 @@ func readFile(r io.ReaderAt) *file {
 			x.loads = append(x.loads, p.ProgHeader)
 		}
 	}
-	if !x.addSymbols(f, elf.SHT_SYMTAB, f.Symbols) && !x.goFunctions(f) {
-		x.addSymbols(f, elf.SHT_DYNSYM, f.DynamicSymbols)
+	if !x.addSymbols(f, elf.SHT_SYMTAB) && !x.goFunctions(f) {
+		x.addSymbols(f, elf.SHT_DYNSYM)
 	}
 	x.sort()
 	return x
 }
 
-func (x *file) addSymbols(f *elf.File, typ elf.SectionType, read func() ([]elf.Symbol, error)) bool {
+// addSymbols reads a table of symbols. The names stay where the file has them, because a program like node has 100,000.
+func (x *file) addSymbols(f *elf.File, typ elf.SectionType) bool {
 	s := f.SectionByType(typ)
-	if s == nil || s.Size > mostSymbols {
+	if s == nil || s.Size > mostSymbols || int(s.Link) >= len(f.Sections) || f.Sections[s.Link].Size > mostSymbols {
 		return false
 	}
-	all, err := read()
+	size := elf.Sym64Size
+	if f.Class == elf.ELFCLASS32 {
+		size = elf.Sym32Size
+	}
+	text, err := f.Sections[s.Link].Data()
 	if err != nil {
 		return false
 	}
-	for _, y := range all {
-		if t := elf.ST_TYPE(y.Info); (t == elf.STT_FUNC || t == elf.STT_GNU_IFUNC || t == elf.STT_NOTYPE && y.Size > 0) && y.Value != 0 && y.Section != elf.SHN_UNDEF && y.Name != "" {
-			x.addEntry(y.Value, y.Size, y.Name)
+	t := table{text: append(text, 0)}
+	entries := bufio.NewReaderSize(s.Open(), 64<<10)
+	for b := make([]byte, size); ; {
+		if _, err := io.ReadFull(entries, b); err != nil {
+			break
+		}
+		name, info, section, value, length := readSymbol(f, b)
+		if typ := elf.ST_TYPE(info); typ != elf.STT_FUNC && typ != elf.STT_GNU_IFUNC && (typ != elf.STT_NOTYPE || length == 0) || value == 0 || section == elf.SHN_UNDEF {
+			continue
+		}
+		if int(name) < len(text) && text[name] != 0 {
+			end := uint64(0)
+			if length > 0 {
+				end = value + length
+			}
+			t.starts, t.ends, t.names = append(t.starts, value), append(t.ends, end), append(t.names, name)
 		}
 	}
-	return len(x.starts) > 0
+	if len(t.starts) == 0 {
+		return false
+	}
+	x.table = t
+	return true
+}
+
+// readSymbol reads an entry of a table of symbols.
+func readSymbol(f *elf.File, b []byte) (name uint32, info byte, section elf.SectionIndex, value, length uint64) {
+	order := f.ByteOrder
+	if f.Class == elf.ELFCLASS32 {
+		return order.Uint32(b), b[12], elf.SectionIndex(order.Uint16(b[14:])), uint64(order.Uint32(b[4:])), uint64(order.Uint32(b[8:]))
+	}
+	return order.Uint32(b), b[4], elf.SectionIndex(order.Uint16(b[6:])), order.Uint64(b[8:]), order.Uint64(b[16:])
 }
 
 // goFunctions reads the table by which Go's runtime unwinds stacks: no strip takes it away.

@@ -90,6 +90,8 @@ func (x *frames) readFunction(c *reader, of *common) (f function) {
 type row struct {
 	base   int // the register that offset is from
 	offset int64
+	deref  bool // that place holds it instead, up to plus
+	plus   int64
 	odd    bool   // by an unsupported rule: an expression
 	start  uint64 // of the function
 	saved  [registersKept]int64
@@ -218,15 +220,14 @@ func (c *reader) runRule(r *row, kept *[]row, of *common, first row, at uint64) 
 		}
 		*r, *kept = (*kept)[n-1], (*kept)[:n-1]
 	case 0x0c: // def_cfa
-		r.base, r.odd = int(c.readULEB128()), false
+		r.base, r.odd, r.deref = int(c.readULEB128()), false, false
 		r.offset = int64(c.readULEB128())
 	case 0x0d: // def_cfa_register
-		r.base, r.odd = int(c.readULEB128()), false
+		r.base, r.odd, r.deref = int(c.readULEB128()), false, false
 	case 0x0e: // def_cfa_offset
 		r.offset = int64(c.readULEB128())
 	case 0x0f: // def_cfa_expression
-		r.odd = true
-		c.skip(c.readULEB128())
+		c.runExpression(r)
 	case 0x10, 0x16: // expression, val_expression
 		lose(c.readULEB128(), true)
 		c.skip(c.readULEB128())
@@ -234,7 +235,7 @@ func (c *reader) runRule(r *row, kept *[]row, of *common, first row, at uint64) 
 		reg := c.readULEB128()
 		save(reg, c.readSLEB128()*of.data)
 	case 0x12: // def_cfa_sf
-		r.base, r.odd = int(c.readULEB128()), false
+		r.base, r.odd, r.deref = int(c.readULEB128()), false, false
 		r.offset = c.readSLEB128() * of.data
 	case 0x13: // def_cfa_offset_sf
 		r.offset = c.readSLEB128() * of.data
@@ -250,6 +251,26 @@ func (c *reader) runRule(r *row, kept *[]row, of *common, first row, at uint64) 
 		return at, errRule
 	}
 	return at, nil
+}
+
+// runExpression reads the one form of expression that hand-written code has: what a register points to, at an offset, and a number more. OpenSSL's
+// ciphers and hashes keep their caller's stack pointer so, because they align their own.
+func (c *reader) runExpression(r *row) {
+	length := c.readULEB128()
+	end := c.at + length
+	r.odd, r.deref = true, false
+	if op := c.readByte(); op >= 0x70 && op < 0x70+registersKept { // breg
+		base, offset := int(op-0x70), c.readSLEB128()
+		if c.readByte() == 0x06 && c.readByte() == 0x23 { // deref, plus_uconst
+			plus := int64(c.readULEB128())
+			if c.at == end && c.err == nil {
+				r.base, r.offset, r.plus, r.deref, r.odd = base, offset, plus, true, false
+			}
+		}
+	}
+	if c.at = end; end < length || end > uint64(len(c.data)) {
+		c.err, c.at = errShort, uint64(len(c.data))
+	}
 }
 
 // readCommon reads a CIE after its id; nil if it is of an unknown kind.

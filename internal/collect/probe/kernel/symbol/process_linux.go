@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"weak"
 )
 
 // Process names addresses of a process. It is safe for concurrent use, but for [Process.Waiting].
@@ -56,6 +57,41 @@ const (
 	again      = time.Second
 	seldom     = 16 * time.Second
 )
+
+// shared are the processes whose symbols are in use, by PID and start.
+var (
+	sharing sync.Mutex
+	shared  = make(map[string]weak.Pointer[Process])
+)
+
+// SharedProcess returns the symbols of a process of this host, which all that ask for it at the same time have in common: those of a large program
+// take 20 MB.
+func SharedProcess(pid int) *Process {
+	key := fmt.Sprintf("%d %s", pid, startOf(pid))
+	sharing.Lock()
+	defer sharing.Unlock()
+	if p := shared[key].Value(); p != nil {
+		return p
+	}
+	for k, p := range shared {
+		if p.Value() == nil {
+			delete(shared, k)
+		}
+	}
+	p := NewProcess(pid)
+	shared[key] = weak.Make(p)
+	return p
+}
+
+// startOf returns when a process was started, in clock ticks since the start of the host (proc_pid_stat(5), field 22); "" if it has ended.
+func startOf(pid int) string {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(f) < 20 {
+		return ""
+	}
+	return f[19]
+}
 
 // NewProcess is for a process of this host.
 func NewProcess(pid int) *Process {

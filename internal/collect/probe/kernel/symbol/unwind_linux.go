@@ -63,6 +63,13 @@ func (p *Process) unwindFrame(pc uint64, caller bool, regs *[registersKept]uint6
 		return 0, false
 	}
 	cfa := regs[r.base] + uint64(r.offset)
+	if r.deref {
+		at, ok := p.stack.wordAt(cfa)
+		if !ok {
+			return 0, false
+		}
+		cfa = at + uint64(r.plus)
+	}
 	if cfa <= sp || cfa-sp > widestGap {
 		return 0, false
 	}
@@ -203,7 +210,7 @@ type memory struct {
 	reads int
 	from  uint64
 	room  [firstRead]byte
-	n     int
+	have  []byte // what was read, or a copy
 }
 
 func (m *memory) startAt(pid int, sp uint64) {
@@ -211,15 +218,18 @@ func (m *memory) startAt(pid int, sp uint64) {
 	m.read(sp, firstRead)
 }
 
+// use takes a copy of the stack, beyond which nothing is read.
+func (m *memory) use(sp uint64, stack []byte) { m.from, m.have, m.reads = sp, stack, mostReads }
+
 func (m *memory) read(at uint64, size int) {
 	m.reads++
-	m.from, m.n = at, 0
+	m.from, m.have = at, nil
 	for size >= 8 {
 		local := []unix.Iovec{{Base: &m.room[0]}}
 		local[0].SetLen(size)
 		n, err := unix.ProcessVMReadv(m.pid, local, []unix.RemoteIovec{{Base: uintptr(at), Len: size}}, 0)
 		if err == nil && n > 0 {
-			m.n = n
+			m.have = m.room[:n]
 			return
 		}
 		size /= 4 // the stack's end, or a missing page, is nearer
@@ -228,14 +238,14 @@ func (m *memory) read(at uint64, size int) {
 
 // wordAt returns the 8 bytes at an address, and reads more of the stack for it if it may.
 func (m *memory) wordAt(at uint64) (uint64, bool) {
-	if at < m.from || at+8 > m.from+uint64(m.n) {
+	if at < m.from || at+8 > m.from+uint64(len(m.have)) {
 		if m.reads >= mostReads || at%8 != 0 {
 			return 0, false
 		}
 		m.read(at&^7, laterRead)
-		if at < m.from || at+8 > m.from+uint64(m.n) {
+		if at < m.from || at+8 > m.from+uint64(len(m.have)) {
 			return 0, false
 		}
 	}
-	return binary.NativeEndian.Uint64(m.room[at-m.from:]), true
+	return binary.NativeEndian.Uint64(m.have[at-m.from:]), true
 }

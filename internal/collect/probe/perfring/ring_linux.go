@@ -1,4 +1,5 @@
-package kernel
+// Package perfring reads the buffers into which the kernel writes the events of perf_event_open(2).
+package perfring
 
 import (
 	"encoding/binary"
@@ -8,30 +9,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ring is a buffer of perf_event_open(2): a page with its description, then data of a power of two bytes.
-type ring struct {
-	fd   int
+// Ring is a buffer of perf_event_open(2): a page with its description, then data of a power of two bytes.
+type Ring struct {
+	FD   int
 	mem  []byte
 	data []byte
 	room []byte // for an event that wraps around
 }
 
-func openRing(fd, pages int) (*ring, error) {
+// Open maps the buffer of a descriptor, with a power of two pages of data. The ring closes the descriptor.
+func Open(fd, pages int) (*Ring, error) {
 	page := unix.Getpagesize()
 	mem, err := unix.Mmap(fd, 0, (pages+1)*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err
 	}
-	return &ring{fd: fd, mem: mem, data: mem[page:]}, nil
+	return &Ring{FD: fd, mem: mem, data: mem[page:]}, nil
 }
 
-func (r *ring) close() {
+// Close unmaps the buffer and closes its descriptor.
+func (r *Ring) Close() {
 	_ = unix.Munmap(r.mem)
-	_ = unix.Close(r.fd)
+	_ = unix.Close(r.FD)
 }
 
-// eachEvent calls do for every event, with its type and the data after its header.
-func (r *ring) eachEvent(do func(typ uint32, body []byte)) {
+// EachEvent calls do for every event, with its type and the data after its header, which is valid until do returns.
+func (r *Ring) EachEvent(do func(typ uint32, body []byte)) {
 	about := (*unix.PerfEventMmapPage)(unsafe.Pointer(&r.mem[0]))
 	head, tail := atomic.LoadUint64(&about.Data_head), about.Data_tail
 	size := uint64(len(r.data))
@@ -48,7 +51,7 @@ func (r *ring) eachEvent(do func(typ uint32, body []byte)) {
 	atomic.StoreUint64(&about.Data_tail, tail)
 }
 
-func (r *ring) bytesAt(pos, n uint64) []byte {
+func (r *Ring) bytesAt(pos, n uint64) []byte {
 	size := uint64(len(r.data))
 	from := pos % size
 	if from+n <= size {
