@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/load"
 	"github.com/unstall/unstall/internal/operate/compare"
 	"github.com/unstall/unstall/internal/present"
@@ -87,7 +88,7 @@ func (s *session) compareServices(c *compareCommand, form present.Form, opt comp
 			what = fmt.Sprintf("block %d of %d", block+1, v.Blocks)
 		}
 		if r.Latency.P99 != nil {
-			p99 = fmt.Sprintf(", p99 %.3g ms", *r.Latency.P99)
+			p99 = ", p99 " + units.Ms(*r.Latency.P99)
 		}
 		fmt.Fprintf(s.err, "%s: %s %.4g requests/s%s\n", what, url, r.Rate.Mean, p99)
 		made := compare.RunOf(r, fmt.Sprintf("%s, block %d", url, block+1))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // works maps the evidence's kinds of work to the drawn ones.
@@ -114,7 +115,7 @@ func (o *occupancy) drawProcessors() Processors {
 		// a long one or where all is kept, and one at a time in which nothing ran.
 		rest := max(1, o.room-around-8*len(o.p.Lanes))
 		short = 4*(o.p.Until-o.p.From)*int64(len(o.p.Lanes))/int64(rest) + 1
-		o.l.noteOmitted("%d spans of the processors in %s one by one: those shorter than %s are drawn together, except around the slowest requests", o.count-o.room, x.Source, formatDuration(short))
+		o.l.noteOmitted("%s spans of the processors in %s one by one: those shorter than %s are drawn together, except around the slowest requests", units.Count(o.count-o.room), x.Source, formatDuration(short))
 	}
 	for i := range o.p.Lanes {
 		d := drawer{o: o, short: short}

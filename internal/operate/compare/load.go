@@ -25,6 +25,8 @@ const (
 	sameOthers   = .15         // share of the host's processors
 )
 
+const failedRequests = "failed requests"
+
 // guard collects how the loads of runs differ, and what is unknown about them.
 type guard struct {
 	before, after []Run
@@ -54,6 +56,7 @@ func (g *guard) compareLoads() {
 		}
 		g.comparePlans(&g.before[i].Load, &g.after[i].Load)
 	}
+	over := g.compareCapacity()
 	type figure struct {
 		name string
 		of   func(*Load) (float64, bool)
@@ -61,7 +64,7 @@ func (g *guard) compareLoads() {
 		help string
 	}
 	for _, f := range []figure{
-		{"failed requests", (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
+		{failedRequests, (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
 			": they do different work"},
 		{"the host's CPUs used by other processes", func(l *Load) (float64, bool) {
 			if l.Others == nil {
@@ -73,13 +76,16 @@ func (g *guard) compareLoads() {
 		b, known := medianFigure(g.before, f.of)
 		a, too := medianFigure(g.after, f.of)
 		if known && too && !f.same(b, a) {
+			if f.name == failedRequests && over == "before" && b > a { // what serves all of them again does not look better by failing
+				g.addWarning("%s %.3g %% before, %.3g %% after: a service over capacity fails some", f.name, 100*b, 100*a)
+				continue
+			}
 			if g.inTurn {
 				f.help = ""
 			}
 			g.addDifference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
 		}
 	}
-	g.compareCapacity()
 	g.compareRoutes()
 	g.warnOverlap()
 	limited := 0
@@ -98,12 +104,12 @@ func (g *guard) compareLoads() {
 
 // compareCapacity compares the served parts of the offered rates. Where latency counts from the intended time,
 // latencies show that a service is over capacity, so that is only a warning. Otherwise, or where the generator
-// could not keep up, the loads differ.
-func (g *guard) compareCapacity() {
+// could not keep up, the loads differ. It returns the side that was over capacity by itself: before, after or "".
+func (g *guard) compareCapacity() string {
 	b, known := medianFigure(g.before, (*Load).servedShare)
 	a, too := medianFigure(g.after, (*Load).servedShare)
 	if !known || !too || b >= served && a >= served || math.Abs(b-a) <= sameServed {
-		return
+		return ""
 	}
 	less, name := g.before, "before"
 	if a < b {
@@ -120,9 +126,10 @@ func (g *guard) compareCapacity() {
 	}
 	if intended == len(less) && 2*limited <= len(less) {
 		g.addWarning("%.3g %% of the offered requests were served before, %.3g %% after: the service was over capacity %s the change, so its per-second figures there cover fewer requests", 100*b, 100*a, name)
-		return
+		return name
 	}
 	g.addDifference("%.3g %% of the offered requests were served before, %.3g %% after: one of them was over capacity; use a rate that both can serve", 100*b, 100*a)
+	return ""
 }
 
 // comparePlans compares the planned loads of the two runs of a pair.

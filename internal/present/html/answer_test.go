@@ -21,6 +21,28 @@ func TestFirstSentence(t *testing.T) {
 	}
 }
 
+// What is in brackets at the end of a long first sentence is set smaller, too.
+func TestLongBrackets(t *testing.T) {
+	figures := "functions with most samples of their own: " + strings.Repeat("HashMap.get (own 63.75 %, with what it calls 63.75 %), ", 4) + "write (kernel)"
+	first, rest := firstSentence("The evidence gives figures, none of which decides a cause alone (" + figures + "). No known cause applies.")
+	if want := "F" + figures[1:] + ". No known cause applies."; first != "The evidence gives figures, none of which decides a cause alone." || rest != want {
+		t.Errorf("%q and %q", first, rest)
+	}
+}
+
+// The headline of a comparison is the verdict with its figures; what it allows for and what else is decided stand below it.
+func TestSplitAnswer(t *testing.T) {
+	for text, want := range map[string]string{
+		"Better: p99 19.3 → 1.49 ms, −92 % (−95.7 to −78); one run each, so a difference between runs of up to 20 % was allowed for. Of 18 metrics 6 improved, none regressed.": "Better: p99 19.3 → 1.49 ms, −92 % (−95.7 to −78).|One run each, so a difference between runs of up to 20 % was allowed for. Of 18 metrics 6 improved, none regressed.",
+		"Changed: process CPU 0.113 → 0.035 CPUs, −69 % (−74 to −62). Of 10 metrics 3 changed.":                                                                                 "Changed: process CPU 0.113 → 0.035 CPUs, −69 % (−74 to −62).|Of 10 metrics 3 changed.",
+		"Not comparable: the loads differ.": "Not comparable: the loads differ.|",
+	} {
+		if first, rest := splitAnswer(text); first+"|"+rest != want {
+			t.Errorf("%q and %q", first, rest)
+		}
+	}
+}
+
 // A headline breaks inside a name only where the name may not fit a phone's line.
 func TestHeadlineBreaks(t *testing.T) {
 	if got := string(renderHeadline(1, "Most of it is in main.timetable.", "")); strings.Contains(got, "<wbr>") {

@@ -54,7 +54,7 @@ func newCollectedView(d *diagnose.Diagnosis, t *timeline.Timeline, n, h, sub int
 	}
 	from = append(from, "from "+path.Base(c.Source), "over "+units.Time(c.Watched*1e9))
 	v.How = sentence.Capital(strings.Join(from, ", ")) + "."
-	v.addFigures(t)
+	v.addFigures(d, t)
 	v.addPauses(c)
 	for _, x := range []struct {
 		title, of string
@@ -87,7 +87,7 @@ func saysTheSame(x, y *pausesView) bool {
 	return a == b
 }
 
-func (v *collectedView) addFigures(t *timeline.Timeline) {
+func (v *collectedView) addFigures(d *diagnose.Diagnosis, t *timeline.Timeline) {
 	c := t.Collected
 	put := func(title, text, note string) { v.Figures = append(v.Figures, figureView{title, text, note}) }
 	known := func(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -95,7 +95,7 @@ func (v *collectedView) addFigures(t *timeline.Timeline) {
 		put("Throughput", formatThroughput(c.Stopped), "of the time the program was not paused")
 	}
 	if known(c.Rate) {
-		put("Collections", formatFrequency(c.Rate), "in "+units.Time(c.Watched*1e9)+" that were watched")
+		put("Collections", formatFrequency(c.Rate), "in "+units.Time(c.Watched*1e9)+" that were watched"+judgedRate(d, c))
 	}
 	switch n := len(c.Pauses); {
 	case c.Unlogged:
@@ -126,6 +126,20 @@ func (v *collectedView) addFigures(t *timeline.Timeline) {
 			put(x.title, units.Of(x.value, x.unit), "")
 		}
 	}
+}
+
+// judgedRate says which rate of collections the cause was judged by, where that is of another time; "" where it is the same.
+func judgedRate(d *diagnose.Diagnosis, c *timeline.Collected) string {
+	for i := range d.Verdicts {
+		for _, e := range d.Verdicts[i].Evidence {
+			source, _, _ := strings.Cut(e.Origin, ":")
+			if d.Verdicts[i].Verdict != "supported" || e.ID != "gc.cycles_per_s" || e.Value == nil || formatFrequency(*e.Value) == formatFrequency(c.Rate) || source == "" {
+				continue
+			}
+			return "; " + formatFrequency(*e.Value) + " in that of " + path.Base(source)
+		}
+	}
+	return ""
 }
 
 // countStops returns how many pauses of the program the timeline shows, for whatever reason.

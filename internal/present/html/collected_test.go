@@ -80,3 +80,19 @@ func TestThroughput(t *testing.T) {
 		}
 	}
 }
+
+// Where the cause was judged by the rate of another time, the collections say so; where it is the same, nothing.
+func TestJudgedRate(t *testing.T) {
+	judged := func(verdict string, rate float64) *diagnose.Diagnosis {
+		return &diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Verdict: verdict, Evidence: []diagnose.Evidence{{ID: "gc.cycles_per_s", Value: &rate, Unit: "1/s", Origin: "day/trace.out.gz:7"}}}}}
+	}
+	c := &timeline.Collected{Rate: 8.571}
+	for want, d := range map[string]*diagnose.Diagnosis{"; 8.28 per second in that of trace.out.gz": judged("supported", 8.284), "": judged("supported", 8.5714)} {
+		if got := judgedRate(d, c); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := judgedRate(judged("ruled_out", 2), c); got != "" {
+		t.Errorf("a cause that is ruled out: %q", got)
+	}
+}

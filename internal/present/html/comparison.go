@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/operate/compare"
@@ -15,6 +16,7 @@ type comparisonView struct {
 	ID, Title             string
 	Lead                  bool
 	Label, Answer, Tone   string
+	Rest                  string // of the answer, below the headline
 	Sides                 []sideView
 	Scale                 string
 	Host, NoCauses        string
@@ -54,6 +56,9 @@ func (p Compared) addTo(doc *document) error {
 	v := &comparisonView{ID: cmp.Or(p.ID, fmt.Sprintf("compare-%d", doc.compare)), Title: cmp.Or(p.Title, c.Before+" → "+c.After), Lead: p.Lead, Answer: sentence.Compared(c),
 		Before: c.Before, After: c.After, BeforeLoad: sentence.Side(&c.Loads.Before), AfterLoad: sentence.Side(&c.Loads.After),
 		Pairs: sentence.Pairs(c), Warnings: c.Warnings, Scale: "−100 % … +100 %", Label: "before and after"}
+	if v.Lead {
+		v.Answer, v.Rest = splitAnswer(v.Answer)
+	}
 	v.Host = sentence.HostChange(c)
 	for i := range c.Causes {
 		x := &c.Causes[i]
@@ -112,6 +117,15 @@ func (p Compared) addTo(doc *document) error {
 		doc.Parts = append(doc.Parts, partView{Contents: contents})
 	}
 	return nil
+}
+
+// splitAnswer splits the answer after its first clause, the verdict with its figures: a headline of several sentences is not read.
+func splitAnswer(text string) (first, rest string) {
+	first, rest = firstSentence(text)
+	if verdict, more, found := strings.Cut(first, "; "); found {
+		first, rest = verdict+".", strings.TrimSpace(sentence.Capital(more)+" "+rest)
+	}
+	return first, rest
 }
 
 func hasImprovement(c *compare.Comparison) bool {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -244,10 +245,31 @@ func (v *diagnosisView) addAnswer(d *diagnose.Diagnosis) {
 
 // firstSentence splits a text after its first sentence: a headline of several is not read.
 func firstSentence(text string) (first, rest string) {
+	first = text
 	if at := sentenceEnd().FindStringIndex(text); at != nil {
-		return text[:at[0]+1], strings.TrimSpace(text[at[0]+1:])
+		first, rest = text[:at[0]+1], strings.TrimSpace(text[at[0]+1:])
 	}
-	return text, ""
+	if said, figures, found := strings.Cut(strings.TrimSuffix(first, ")."), " ("); found && strings.HasSuffix(first, ").") && utf8.RuneCountInString(first) > 2*longHeadline && isBalanced(figures) {
+		return said + ".", strings.TrimSpace(sentence.Capital(figures) + ". " + rest)
+	}
+	return first, rest
+}
+
+// isBalanced says whether each bracket of a text closes one that it opens.
+func isBalanced(text string) bool {
+	open := 0
+	for _, r := range text {
+		switch {
+		case r == '(':
+			open++
+		case r == ')':
+			open--
+		}
+		if open < 0 {
+			return false
+		}
+	}
+	return open == 0
 }
 
 // sentenceEnd matches the end of a sentence and the beginning of the next.

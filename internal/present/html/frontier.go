@@ -94,6 +94,16 @@ func (v *frontierView) drawChart(f *model.Frontier, rows []model.Row) {
 	if len(c.points) < 2 {
 		return // one point is no choice
 	}
+	first := c.drawn[0]
+	c.drawn = slices.DeleteFunc(c.drawn, func(k int) bool { // nor is a figure known of one point a curve
+		known := 0
+		for _, p := range c.points {
+			if p[k].Known() {
+				known++
+			}
+		}
+		return k != first && known < 2
+	})
 	c.setScale(others)
 	c.drawAxes()
 	for n := range c.drawn {

@@ -173,6 +173,10 @@ func Reconciled(d *diagnose.Diagnosis) string {
 		if !ok || share < dominant {
 			return ""
 		}
+		part, _ := Share(d, v)
+		if part == units.Percent(share) { // a wide interval beside the share is no row of it
+			low, high = share, share
+		}
 		rows, total := Ledger(d)
 		sums := make(map[string]float64)
 		for _, r := range rows {
@@ -184,7 +188,6 @@ func Reconciled(d *diagnose.Diagnosis) string {
 				}
 			}
 		}
-		part, _ := Share(d, v)
 		return "The " + part + " that " + v.Cause + " accounts for are parts of these rows: of waits for it, and of waits for what it delays."
 	}
 	return ""

@@ -148,8 +148,12 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	column = min(column, 30)
 	var lines []string
 	left, shown := p.at.ruledOut, 0
+	tell := func(v diagnose.Verdict) []string {
+		return p.wrapText(p.shortenSources(v.Summary), labels+max(column, textWidth(v.Cause)+1))
+	}
+	fits := slices.ContainsFunc(all, func(v diagnose.Verdict) bool { return len(tell(v)) <= left })
 	for i, v := range all {
-		told := p.wrapBriefly(p.shortenSources(v.Summary), labels+max(column, textWidth(v.Cause)+1))
+		told := tell(v)
 		if len(told) == 0 {
 			told = []string{""}
 		}
@@ -158,10 +162,10 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 			room = max(room, 1)
 		}
 		used := 1
-		if p.at.brief { // a cause that is told whole is better than two that are cut
+		if p.at.brief { // each cause is told whole, so a long one is left out for one that fits
 			used = len(told)
 		}
-		if used > room && (shown > 0 || room < 1) {
+		if used > room && (fits || shown > 0 || room < 1) {
 			continue
 		}
 		left -= used

@@ -124,25 +124,59 @@ func (o Options) renderWithin(at limits, render func(*page)) string {
 	return strings.TrimRight(p.out.String(), "\n") + "\n"
 }
 
-// wrapOrShorten breaks a text into lines or, with one, shortens it to one line: first it drops
-// what is in parentheses, then the end. A line that would end just before its object ("blocked
-// at") keeps the object and drops what is before it.
+// wrapOrShorten breaks a text into lines or, with one, shortens it.
 func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
+	if !one {
+		return p.wrapText(text, indent)
+	}
+	return p.wrapWithin(text, indent, 1)
+}
+
+// wrapWithin breaks a text into so many lines. What does not fit loses what is in parentheses at its end, then takes one line
+// more; only what is longer still is cut, where a clause ends if one does.
+func (p *page) wrapWithin(text string, indent, most int) []string {
 	lines := p.wrapText(text, indent)
-	if !one || len(lines) < 2 {
+	if len(lines) <= most {
 		return lines
 	}
 	room := max(20, p.Width-indent)
 	text = p.cleanText(text)
-	for {
-		from, until := strings.LastIndexByte(text, '('), strings.LastIndexByte(text, ')')
-		if from <= 0 || until < from || text[from-1] != ' ' || textWidth(text[:from]) < room/2 {
+	for shorter := text; ; {
+		from, until := strings.LastIndexByte(shorter, '('), strings.LastIndexByte(shorter, ')')
+		if from <= 0 || until < from || shorter[from-1] != ' ' || textWidth(shorter[:from]) < room/2 {
 			break
 		}
-		if text = text[:from-1] + text[until+1:]; textWidth(text) <= room {
-			return []string{text}
+		shorter = shorter[:from-1] + shorter[until+1:]
+		if fewer := p.wrapText(shorter, indent); len(fewer) <= most {
+			return fewer
 		}
 	}
+	if len(lines) <= most+1 {
+		return lines
+	}
+	if ended := p.cutAtClause(text, indent, most+1); ended != nil {
+		return ended
+	}
+	return append(lines[:most:most], p.shortenToLine(strings.Join(lines[most:], " "), room))
+}
+
+// cutAtClause breaks the clauses of a text that fit so many lines, without those that follow; nil where these are less than
+// half of the lines.
+func (p *page) cutAtClause(text string, indent, most int) []string {
+	for at := len(text); ; {
+		at = strings.LastIndexAny(text[:at], ",;")
+		if at < 0 || textWidth(text[:at]) < (p.Width-indent)*most/2 {
+			return nil
+		}
+		if lines := p.wrapText(text[:at]+p.cleanText("…"), indent); strings.HasPrefix(text[at+1:], " ") && len(lines) <= most {
+			return lines
+		}
+	}
+}
+
+// shortenToLine cuts a text to one line. A line that would end just before its object ("blocked
+// at") keeps the object and drops what is before it.
+func (p *page) shortenToLine(text string, room int) string {
 	dots := p.cleanText("…")
 	head := p.fitWords(splitWords(text), room-textWidth(dots))
 	if n := len(head); n > 1 && n < len(splitWords(text)) && links[strings.ToLower(head[n-1])] && isPlace(splitWords(text)[n]) {
@@ -151,9 +185,9 @@ func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
 			object = dots + lastOf(object, most-textWidth(dots))
 		}
 		tail := dots + " " + head[n-1] + " " + object
-		return []string{joinHead(p.fitWords(head[:n-1], room-textWidth(tail))) + tail}
+		return joinHead(p.fitWords(head[:n-1], room-textWidth(tail))) + tail
 	}
-	return []string{joinHead(head) + dots}
+	return joinHead(head) + dots
 }
 
 // joinHead joins the first words of a sentence without those at its end that lead to what is gone.
@@ -176,15 +210,6 @@ func (p *page) wrapBriefly(text string, indent int) []string {
 		return p.wrapWithin(text, indent, 2)
 	}
 	return p.wrapText(text, indent)
-}
-
-// wrapWithin breaks a text into so many lines, of which the last is shortened if it must be.
-func (p *page) wrapWithin(text string, indent, most int) []string {
-	lines := p.wrapText(text, indent)
-	if len(lines) <= most {
-		return lines
-	}
-	return append(lines[:most-1:most-1], p.wrapOrShorten(strings.Join(lines[most-1:], " "), indent, true)...)
 }
 
 // isPlace says whether a word names a place in code or a file: what a sentence that leads to it is about.

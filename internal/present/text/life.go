@@ -57,7 +57,9 @@ func (o Options) Life(w io.Writer, l *timeline.Life) error {
 				lines = append(lines, "  "+line)
 			}
 		default:
-			lines = p.wrapOrShorten(titles[i]+": "+note, indent, true)
+			if lines = p.wrapText(titles[i]+": "+note, indent); len(lines) > 1 { // a short state has one line, in which its title is whole
+				lines = []string{p.shortenToLine(titles[i]+": "+note, max(20, p.Width-indent))}
+			}
 		}
 		for n, line := range lines {
 			if n > 0 {

@@ -154,7 +154,7 @@ class RequestPart {
     if (this.typical) for (const s of this.typical.states) this.charged(s, (m) => { if (!this.kinds.includes(m)) this.kinds.push(m); });
     this.sums = [...by].sort((a, b) => b[1] - a[1]);
     this.legend.replaceChildren(...this.sums.map(([m, d]) =>
-      el("li", {}, swatch(palette.get(palette.mechanism(m))), this.title(m) + " ", el("strong", {}, duration(d)), el("span", { class: "app-muted" }, " " + percent(d / this.request.latency)))));
+      el("li", {}, swatch(palette.get(palette.mechanism(m))), this.title(m) + " ", el("strong", {}, duration(d)), el("span", { class: "app-muted" }, " " + percent(d / this.request.latency).replaceAll(" ", "\u00a0")))));
   }
 
   title(m) { return this.model.titles[m] || m || "unexplained"; }
@@ -292,8 +292,8 @@ class RequestPart {
     const some = (f) => this.states.some(f);
     const columns = [
       ["at", (s) => plain(s.at, 1e3, this.request.latency), "app-num"], ["took", (s) => duration(s.dur), "app-num"], ["state", (s) => s.kind + (s.number > 1 ? " ×" + s.number : "")],
-      ["charged to", (s) => this.chargedCell(s)],
-      some((s) => s.what) && ["what", (s) => s.what], some((s) => s.holder) && ["held by", (s) => s.holder], some((s) => s.where) && ["where", (s) => s.where, "app-where"],
+      ["charged to", (s) => this.chargedCell(s), "app-charged"],
+      some((s) => s.what) && ["what", (s) => s.what, "app-long"], some((s) => s.holder) && ["held by", (s) => s.holder.replaceAll(" %", "\u00a0%"), "app-long"], some((s) => s.where) && ["where", (s) => s.where, "app-where"],
     ].filter(Boolean);
     const head = el("thead", {}, el("tr", {}, ...columns.map(([name, , c]) => el("th", { scope: "col", class: c === "app-num" ? c : null }, name))));
     const body = el("tbody", {}, ...shown.map((i) => {

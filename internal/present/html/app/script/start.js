@@ -265,7 +265,7 @@ function expose(reports, ready) {
           r.flames.words.value = text;
           return r.flames.search(text);
         },
-        focused: () => r.flames.tree.name[r.flames.root], look: (way) => r.flames.look(way), shown: () => [...r.flames.tree.name], kinds: () => [...r.flames.tree.kind],
+        focused: () => r.flames.tree.name[r.flames.root], look: (way) => r.flames.look(way), zoom: (node) => r.flames.zoom(node), shown: () => [...r.flames.tree.name], kinds: () => [...r.flames.tree.kind],
         values: () => [...r.flames.tree.value], callers: () => (r.flames.upper ? [...r.flames.upper.name] : []), delta: () => (r.flames.delta ? [...r.flames.delta] : []),
         idle: (on) => {
           r.flames.idle.checked = on;
