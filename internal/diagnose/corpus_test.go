@@ -156,8 +156,8 @@ func TestTraceAgreesWithItsLog(t *testing.T) {
 			starts := map[evidence.ArtifactID][]int64{}
 			b = incident.Of(b, incident.Options{}).Bundle
 			for i, k := range b.Intervals.Kind {
-				if k == evidence.GCMark && b.Intervals.Cause[i] == 0 { // whole within the trace
-					a, _ := b.Intervals.Origin[i].Artifact()
+				if k == evidence.GCMark && b.Intervals.Cause.At(i) == 0 { // whole within the trace
+					a, _ := b.Intervals.Origin.At(i).Artifact()
 					starts[a] = append(starts[a], b.Intervals.Start[i])
 				}
 			}

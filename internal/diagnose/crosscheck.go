@@ -114,10 +114,10 @@ func cyclesWithin(b *evidence.Bundle, s evidence.SubjectID, origin evidence.Orig
 	want, _ := origin.Artifact()
 	v := &b.Intervals
 	for i, k := range v.Kind {
-		if k != evidence.GCCycle || v.Subject[i] != s || v.Start[i] < from || v.Start[i] >= until {
+		if k != evidence.GCCycle || v.Subject.At(i) != s || v.Start[i] < from || v.Start[i] >= until {
 			continue
 		}
-		if a, _ := v.Origin[i].Artifact(); a == want {
+		if a, _ := v.Origin.At(i).Artifact(); a == want {
 			n++
 		}
 	}
@@ -149,7 +149,7 @@ func collectorTime(b *evidence.Bundle, s evidence.SubjectID) {
 		v := &b.Intervals
 		var first, last int64
 		for i, k := range v.Kind {
-			if o, _ := v.Origin[i].Artifact(); k != evidence.GCCycle || v.Subject[i] != s || o != a || v.Start[i] < from || v.Start[i] >= until {
+			if o, _ := v.Origin.At(i).Artifact(); k != evidence.GCCycle || v.Subject.At(i) != s || o != a || v.Start[i] < from || v.Start[i] >= until {
 				continue
 			}
 			if first == 0 {

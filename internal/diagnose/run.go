@@ -121,7 +121,7 @@ func (r *run) isJudged(s evidence.SubjectID) bool {
 		slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool { return f.Subject == s && f.Key != evidence.FactParent }) {
 		return true
 	}
-	return metrics.ReadGCCounters(r.b, s, metrics.Whole) != nil || metrics.CurveOf(r.b, s, evidence.SeriesPoolQueue, metrics.Whole).Known() || r.b.Requests.Subject.Has(s) || slices.Contains(r.b.Intervals.Subject, s) || slices.Contains(r.b.Samples.Subject, s)
+	return metrics.ReadGCCounters(r.b, s, metrics.Whole) != nil || metrics.CurveOf(r.b, s, evidence.SeriesPoolQueue, metrics.Whole).Known() || r.b.Requests.Subject.Has(s) || r.b.Intervals.Subject.Has(s) || slices.Contains(r.b.Samples.Subject, s)
 }
 
 // nameSubjects gives each subject that is judged the name reports use.

@@ -40,6 +40,7 @@ var kinds = []kind{
 	{name: "access log, JSON", format: "accesslog", part: AccessJSON},
 	{name: "GC log, G1 unified", format: "hotspotgc", part: G1Collection},
 	{name: "GC log, CMS legacy", format: "hotspotgc", part: CMSCollection},
+	{name: "GC log, Parallel legacy", format: "hotspotgc", part: ParallelCollection},
 	{name: "gctrace", format: "gctrace", part: GCTrace},
 	{name: "spans, Jaeger JSON", format: "spans", begin: `{"data":[`, between: ",", end: "]}", part: JaegerTrace},
 	{name: "gauges of a pool, CSV", format: "gauges", begin: "time,pool,active,idle,pending,total,max\n", part: PoolGauge},

@@ -78,7 +78,7 @@ func rows(b *evidence.Bundle) string {
 	for i := range r.Len() {
 		paths = append(paths, r.Path(i))
 	}
-	return fmt.Sprint(b.Artifacts, b.Clocks, b.Subjects, column(&r.Subject), column(&r.Intended), column(&r.Start), column(&r.End), column(&r.Route), paths, v.Subject, v.Clock, v.Start, v.End, s.Subject, s.Time,
+	return fmt.Sprint(b.Artifacts, b.Clocks, b.Subjects, column(&r.Subject), column(&r.Intended), column(&r.Start), column(&r.End), column(&r.Route), paths, column(&v.Subject), column(&v.Clock), v.Start, v.End, s.Subject, s.Time,
 		b.Series, b.Facts, b.Coverage, b.Warnings)
 }
 

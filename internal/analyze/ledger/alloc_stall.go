@@ -33,8 +33,8 @@ func (l *Ledger) buildAllocStalls() *allocStalls {
 	clock := l.b.Requests.Clock.At(l.Rows[0])
 	own := l.b.Clocks[clock]
 	for _, i := range v.Select(evidence.AllocStall, l.Subject) {
-		of := l.b.Clocks[v.Clock[i]]
-		if v.End[i] <= v.Start[i] || v.Clock[i] != clock && !(own.Anchored() && of.Anchored()) {
+		of := l.b.Clocks[v.Clock.At(i)]
+		if v.End[i] <= v.Start[i] || v.Clock.At(i) != clock && !(own.Anchored() && of.Anchored()) {
 			continue
 		}
 		if within, ok := v.Get(i, evidence.WaitedWithin); ok {

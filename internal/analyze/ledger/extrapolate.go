@@ -83,8 +83,8 @@ func (l *Ledger) awaitRows(read func() *threads.Threads) map[awaitState]bool {
 	v := &l.b.Intervals
 	for _, kind := range evidence.AwaitKinds {
 		for _, i := range v.Select(kind, l.Subject) {
-			if v.Request[i] != evidence.NoRequest && v.Stack[i] != 0 && v.Lane[i] == 0 {
-				out[awaitState{kind, t.Awaited(l.Subject, kind, v.Cause[i], v.Stack[i]), v.Stack[i]}] = true
+			if v.Request.At(i) != evidence.NoRequest && v.Stack.At(i) != 0 && v.Lane.At(i) == 0 {
+				out[awaitState{kind, t.Awaited(l.Subject, kind, v.Cause.At(i), v.Stack.At(i)), v.Stack.At(i)}] = true
 			}
 		}
 	}

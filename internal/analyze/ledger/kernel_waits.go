@@ -27,7 +27,7 @@ func (l *Ledger) kernelWaitsOf() *kernelWaits {
 	v, kept := &l.b.Intervals, threads.NewKept(l.b, l.Subject)
 	k := &kernelWaits{calls: make(map[int]map[string]bool), words: make(map[int]evidence.NameID)}
 	for _, i := range v.Select(evidence.InKernel, l.Subject) {
-		if v.Stack[i] != 0 && threads.KeptByKernel(l.b.Names.Text(v.Cause[i])) {
+		if v.Stack.At(i) != 0 && threads.KeptByKernel(l.b.Names.Text(v.Cause.At(i))) {
 			k.rows = append(k.rows, i)
 			k.words[i] = l.b.Names.TellWait(kept.Of(i))
 			k.longest = max(k.longest, v.End[i]-v.Start[i])
@@ -75,7 +75,7 @@ func (k *kernelWaits) hasCaller(b *evidence.Bundle, i int, call evidence.StackID
 	on := k.calls[i]
 	if on == nil {
 		on = make(map[string]bool)
-		for _, f := range b.Stacks.Frames(b.Intervals.Stack[i]) {
+		for _, f := range b.Stacks.Frames(b.Intervals.Stack.At(i)) {
 			if b.Names.Text(f.File) != evidence.KernelFile {
 				on[b.Names.Text(f.Func)] = true
 			}

@@ -68,7 +68,7 @@ func stopsOf(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.C
 func listWatchers(b *evidence.Bundle, subject evidence.SubjectID, requests evidence.ClockID, kind evidence.Kind, cover string) (all []*watcher) {
 	byArtifact := make(map[evidence.ArtifactID]*watcher)
 	for _, i := range b.Intervals.Select(kind, subject) {
-		a, _ := b.Intervals.Origin[i].Artifact()
+		a, _ := b.Intervals.Origin.At(i).Artifact()
 		w := byArtifact[a]
 		if w == nil {
 			w = &watcher{from: b.Intervals.Start[i]}

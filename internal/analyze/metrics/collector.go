@@ -138,7 +138,7 @@ func (g *Collector) listLooks() (all []*look) {
 	}
 	v := &b.Intervals
 	for _, i := range v.Select(evidence.StopTheWorld, g.subject) {
-		a, _ := v.Origin[i].Artifact()
+		a, _ := v.Origin.At(i).Artifact()
 		if x := of[a]; x != nil {
 			k, _ := v.PauseOf(i)
 			for from, to := range v.EachPause(i) {
@@ -268,7 +268,7 @@ func figureOrNaN(v *evidence.Intervals, row int, k evidence.Key) float64 {
 
 // NameOf is the collector's own name of a pause, "ParNew"; "" unknown.
 func (g *Collector) NameOf(p Pause) string {
-	return g.bundle.Names.Text(g.bundle.Intervals.Cause[p.Row])
+	return g.bundle.Names.Text(g.bundle.Intervals.Cause.At(p.Row))
 }
 
 // TriggerOf is why the collector ran, "Allocation Failure"; "" unknown.
@@ -282,7 +282,7 @@ func (g *Collector) FailureOf(p Pause) string {
 }
 
 // OriginOf is where a pause was read from.
-func (g *Collector) OriginOf(p Pause) evidence.Origin { return g.bundle.Intervals.Origin[p.Row] }
+func (g *Collector) OriginOf(p Pause) evidence.Origin { return g.bundle.Intervals.Origin.At(p.Row) }
 
 // Is reports whether the collector's name contains a word: "CMS", "G1", "ZGC".
 func (g *Collector) Is(word string) bool { return strings.Contains(g.Name, word) }

@@ -67,7 +67,7 @@ func artifactOf(w evidence.Coverage) evidence.ArtifactID {
 func cyclesOf(b *evidence.Bundle, subject evidence.SubjectID, a evidence.ArtifactID) (rows []int) {
 	v := &b.Intervals
 	for _, i := range v.Select(evidence.GCCycle, subject) {
-		if o, _ := v.Origin[i].Artifact(); o == a {
+		if o, _ := v.Origin.At(i).Artifact(); o == a {
 			rows = append(rows, i)
 		}
 	}
@@ -83,7 +83,7 @@ func readGo(b *evidence.Bundle, subject evidence.SubjectID, source, a evidence.A
 	g.goCycles(rows)
 	v := &b.Intervals
 	for _, i := range v.Select(evidence.StopTheWorld, subject) {
-		if o, _ := v.Origin[i].Artifact(); o == a && strings.HasPrefix(b.Names.Text(v.Cause[i]), "GC ") {
+		if o, _ := v.Origin.At(i).Artifact(); o == a && strings.HasPrefix(b.Names.Text(v.Cause.At(i)), "GC ") {
 			g.All = append(g.All, Pause{Row: i, From: v.Start[i], To: v.End[i]})
 		}
 	}

@@ -232,8 +232,8 @@ func (g *Collector) OldGenerationLeft() (all []Left) {
 	// Fully concurrent collectors give the heap of each cycle.
 	for _, i := range g.concurrentRows() {
 		// A young cycle leaves the old generation as it was.
-		if name := g.bundle.Names.Text(v.Cause[i]); !strings.Contains(name, "Minor") && !strings.Contains(strings.ToLower(name), "young") {
-			put(Left{v.End[i], figureOrNaN(v, i, evidence.HeapAfter), v.Origin[i]})
+		if name := g.bundle.Names.Text(v.Cause.At(i)); !strings.Contains(name, "Minor") && !strings.Contains(strings.ToLower(name), "young") {
+			put(Left{v.End[i], figureOrNaN(v, i, evidence.HeapAfter), v.Origin.At(i)})
 		}
 	}
 	if ends := g.markEnds(); len(all) < FewLeft && len(ends) > 0 {

@@ -256,7 +256,7 @@ func collectionOf(b *evidence.Bundle, row int) Collection {
 		Before: of(evidence.HeapBefore), After: of(evidence.HeapAfter), Promoted: of(evidence.PromotedBytes), Free: of(evidence.FreeBytes),
 		Allocated: math.NaN(), LargeAllocated: math.NaN(), Pinned: of(evidence.PinnedObjects), Handles: of(evidence.HandleCount),
 		Finalizable: of(evidence.FinalizableBytes), Compacting: of(evidence.Compacting) == 1, MemoryLoad: of(evidence.MemoryLoad), Budget: of(evidence.GenBudget),
-		Stack: v.Stack[row], Origin: v.Origin[row]}
+		Stack: v.Stack.At(row), Origin: v.Origin.At(row)}
 	for i := range c.Gen {
 		c.Gen[i] = GCSizes{of(evidence.GenBefore.In(i)), of(evidence.GenGaps.In(i)), of(evidence.GenAfter.In(i)), of(evidence.GenFree.In(i)), of(evidence.GenSurvived.In(i))}
 	}

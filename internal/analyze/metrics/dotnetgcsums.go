@@ -32,7 +32,7 @@ func (g *DotnetGC) readPauses(b *evidence.Bundle, subject evidence.SubjectID) {
 	if len(all) > 0 {
 		longest := all.Longest()
 		g.Longest = g.valueOf(longest.Seconds())
-		g.Longest.Origin = v.Origin[longest.Row]
+		g.Longest.Origin = v.Origin.At(longest.Row)
 	}
 	if told {
 		g.Suspending, g.Resuming = g.valueOf(suspending), g.valueOf(resuming)
@@ -159,8 +159,8 @@ func (g *DotnetGC) largeWaits(b *evidence.Bundle, subject evidence.SubjectID) {
 		if v.End[i] <= g.From || v.Start[i] >= g.Until {
 			continue
 		}
-		g.LargeWaits = append(g.LargeWaits, GCWait{Row: i, From: v.Start[i], To: v.End[i], Lane: v.Lane[i], Reason: b.Names.Text(v.Cause[i]),
-			Stack: v.Stack[i], Origin: v.Origin[i]})
+		g.LargeWaits = append(g.LargeWaits, GCWait{Row: i, From: v.Start[i], To: v.End[i], Lane: v.Lane.At(i), Reason: b.Names.Text(v.Cause.At(i)),
+			Stack: v.Stack.At(i), Origin: v.Origin.At(i)})
 	}
 }
 

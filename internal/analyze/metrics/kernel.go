@@ -204,7 +204,7 @@ func (k *Kernel) File(classes ...string) (name string) {
 	v := &k.b.Intervals
 	sums := make(map[evidence.NameID]int64)
 	for _, i := range v.Select(evidence.InKernel, k.subject) {
-		if v.End[i] <= k.w.From || v.Start[i] >= k.w.Until || !slices.Contains(classes, k.b.Names.Text(v.Cause[i])) {
+		if v.End[i] <= k.w.From || v.Start[i] >= k.w.Until || !slices.Contains(classes, k.b.Names.Text(v.Cause.At(i))) {
 			continue
 		}
 		if of := v.NameOf(i, evidence.Operation); of != 0 {

@@ -64,7 +64,7 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	var origin evidence.Origin
 	var contended, until int64 // ns in which at least one thread waited
 	for _, i := range v.Select(evidence.LockWait, subject) {
-		if v.Lane[i] == evidence.AllLanes {
+		if v.Lane.At(i) == evidence.AllLanes {
 			continue
 		}
 		contended += max(0, v.End[i]-max(until, v.Start[i]))
@@ -72,9 +72,9 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 		d := v.End[i] - v.Start[i]
 		l.Waited += d
 		l.Waits++
-		origin = v.Origin[i]
-		owners[of.View(subject, v.Stack[i]).Owner] += d
-		holders[v.Holder[i]] += d
+		origin = v.Origin.At(i)
+		owners[of.View(subject, v.Stack.At(i)).Owner] += d
+		holders[v.Holder.At(i)] += d
 	}
 	var watched int64
 	held := 0. // mean number of threads that hold a lock while others wait

@@ -80,16 +80,16 @@ func (d *dumps) countAtOneLock() {
 	waits := make(map[evidence.LaneID]bool) // whose stack may be cut, so that it does not tell whose thread it is
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
 		if v.Start[i] <= last[0].Time && v.End[i] >= last[0].Time {
-			waits[v.Lane[i]] = true
+			waits[v.Lane.At(i)] = true
 		}
-		if v.Holder[i] == 0 || v.End[i] > v.Start[i] {
+		if v.Holder.At(i) == 0 || v.End[i] > v.Start[i] {
 			continue
 		}
-		m := moment{v.Holder[i], v.Start[i]}
+		m := moment{v.Holder.At(i), v.Start[i]}
 		n[m]++
 		d.AtOne = max(d.AtOne, n[m])
 		if v.Start[i] == last[0].Time {
-			held[v.Holder[i]] = true
+			held[v.Holder.At(i)] = true
 		}
 	}
 	d.Alone = len(d.bursts) == 1 && len(last) <= mostExcerpt
@@ -160,8 +160,8 @@ func (d *dumps) findCircle() {
 	v := &d.b.Intervals
 	waitsFor := make(map[moment]evidence.LaneID)
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
-		if v.Holder[i] != 0 {
-			waitsFor[moment{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		if v.Holder.At(i) != 0 {
+			waitsFor[moment{v.Lane.At(i), v.Start[i]}] = v.Holder.At(i)
 		}
 	}
 	for from := range waitsFor {
@@ -193,15 +193,15 @@ func (d *dumps) findHolder() {
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
 		at := v.Start[i]
 		if v.End[i] > at {
-			at = d.lookDuring(v.Lane[i], v.Holder[i], at, v.End[i])
+			at = d.lookDuring(v.Lane.At(i), v.Holder.At(i), at, v.End[i])
 		}
-		waits := d.at[moment{v.Lane[i], at}]
+		waits := d.at[moment{v.Lane.At(i), at}]
 		if waits == nil || waits.View.Owner != d.Owner {
 			continue
 		}
-		classes[d.b.Names.Text(v.Cause[i])]++
-		h := d.at[moment{v.Holder[i], at}]
-		if v.Holder[i] == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // a previous holder is in the queue again
+		classes[d.b.Names.Text(v.Cause.At(i))]++
+		h := d.at[moment{v.Holder.At(i), at}]
+		if v.Holder.At(i) == 0 || h == nil || v.End[i] > v.Start[i] && h.View.State == evidence.LockWait { // a previous holder is in the queue again
 			continue
 		}
 		told++

@@ -59,12 +59,12 @@ func PinnedOf(b *evidence.Bundle, subject evidence.SubjectID) *Pinned {
 		p.Waited += took
 		p.Longest = max(p.Longest, took)
 		ends = append(ends, end{v.Start[i], 1}, end{v.End[i], -1})
-		k := key{v.Stack[i], v.Cause[i]}
+		k := key{v.Stack.At(i), v.Cause.At(i)}
 		n, known := sites[k]
 		if !known {
 			n = len(p.Sites)
 			sites[k] = n
-			p.Sites = append(p.Sites, PinnedSite{Stack: k.stack, Reason: b.Names.Text(k.cause), Origin: v.Origin[i]})
+			p.Sites = append(p.Sites, PinnedSite{Stack: k.stack, Reason: b.Names.Text(k.cause), Origin: v.Origin.At(i)})
 		}
 		p.Sites[n].Waits++
 		p.Sites[n].Waited += took

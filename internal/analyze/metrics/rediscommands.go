@@ -288,7 +288,7 @@ func (r *Redis) readSlowLog(w Window) {
 		if v.End[i] < w.From || v.Start[i] >= w.Until {
 			continue
 		}
-		e := RedisSlow{Command: r.b.Names.Text(v.Cause[i]), At: v.End[i], Took: v.End[i] - v.Start[i], Bytes: -1, Origin: v.Origin[i],
+		e := RedisSlow{Command: r.b.Names.Text(v.Cause.At(i)), At: v.End[i], Took: v.End[i] - v.Start[i], Bytes: -1, Origin: v.Origin.At(i),
 			Client: r.b.Names.Text(v.NameOf(i, evidence.ClientAddress))}
 		if n, ok := v.Get(i, evidence.Arguments); ok {
 			e.Arguments = int(n)
@@ -340,7 +340,7 @@ func (r *Redis) readEvents(w Window) {
 		if v.End[i] < w.From || v.Start[i] >= w.Until {
 			continue
 		}
-		e := event(r.b.Names.Text(v.Cause[i]), v.Origin[i])
+		e := event(r.b.Names.Text(v.Cause.At(i)), v.Origin.At(i))
 		e.Count++
 		e.Total += v.End[i] - v.Start[i]
 		e.Longest = max(e.Longest, v.End[i]-v.Start[i])

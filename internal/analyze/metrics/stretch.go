@@ -58,7 +58,7 @@ func Stretches(b *evidence.Bundle) (out []Window) {
 		m := &minutes{from: from, of: make([]float64, n)}
 		v := &b.Intervals
 		for i, k := range v.Kind {
-			if k == kind && placed(v.Clock[i]) {
+			if k == kind && placed(v.Clock.At(i)) {
 				m.addBetween(v.Start[i], v.End[i], 1)
 			}
 		}

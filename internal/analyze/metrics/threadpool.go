@@ -61,10 +61,10 @@ func (p *ThreadPool) readAdjusted(b *evidence.Bundle, subject evidence.SubjectID
 			continue
 		}
 		if !k.Known() || n > k.Last() {
-			p.Raised[b.Names.Text(v.Cause[i])]++
-			p.Reasons = v.Origin[i]
+			p.Raised[b.Names.Text(v.Cause.At(i))]++
+			p.Reasons = v.Origin.At(i)
 		}
-		k.T, k.V, k.Origin = append(k.T, v.Start[i]), append(k.V, n), v.Origin[i]
+		k.T, k.V, k.Origin = append(k.T, v.Start[i]), append(k.V, n), v.Origin.At(i)
 	}
 	return k
 }

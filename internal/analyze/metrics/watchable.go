@@ -287,7 +287,7 @@ func (w *watching) addPauses() {
 	v := &w.b.Intervals
 	var young, full, time events
 	for i := range v.Start {
-		if v.Subject[i] != w.s || v.Kind[i] != evidence.StopTheWorld {
+		if v.Subject.At(i) != w.s || v.Kind[i] != evidence.StopTheWorld {
 			continue
 		}
 		p, ok := v.PauseOf(i)
@@ -295,13 +295,13 @@ func (w *watching) addPauses() {
 			continue
 		}
 		seconds := float64(v.End[i]-v.Start[i]) / 1e9
-		time.addEvent(v.Start[i], 100*seconds, v.Origin[i])
+		time.addEvent(v.Start[i], 100*seconds, v.Origin.At(i))
 		n := float64(v.Repeats(i))
 		switch p {
 		case evidence.PauseYoung, evidence.PauseMixed:
-			young.addEvent(v.Start[i], n, v.Origin[i])
+			young.addEvent(v.Start[i], n, v.Origin.At(i))
 		case evidence.PauseFull, evidence.PauseDegenerated:
-			full.addEvent(v.Start[i], n, v.Origin[i])
+			full.addEvent(v.Start[i], n, v.Origin.At(i))
 		}
 	}
 	if len(time.at) == 0 {

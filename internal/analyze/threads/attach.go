@@ -80,12 +80,12 @@ func (a *attacher) indexBundle() {
 		waited[c.Subject] = waited[c.Subject] || c.Kind == evidence.CoverWaits
 	}
 	for _, i := range v.Select(evidence.LockWait, -1) {
-		if k := (laneOf{v.Subject[i], v.Lane[i]}); waited[k.subject] && k.lane > 0 {
+		if k := (laneOf{v.Subject.At(i), v.Lane.At(i)}); waited[k.subject] && k.lane > 0 {
 			a.locks[k] = append(a.locks[k], span{v.Start[i], v.End[i], i})
 		}
 	}
 	for _, i := range v.Select(evidence.StopTheWorld, -1) {
-		s := v.Subject[i]
+		s := v.Subject.At(i)
 		n := len(a.stops[s])
 		if x := (span{v.Start[i], v.End[i], i}); n > 0 && a.stops[s][n-1].to > x.from {
 			a.stops[s][n-1].to = max(a.stops[s][n-1].to, x.to)
@@ -96,12 +96,12 @@ func (a *attacher) indexBundle() {
 	a.calls = make(map[int][]span)
 	for _, kind := range []evidence.Kind{evidence.NetWait, evidence.PoolWait, evidence.SleepWait, evidence.SyncWait} {
 		for _, i := range v.Select(kind, -1) {
-			if id := v.Request[i]; id != evidence.NoRequest {
+			if id := v.Request.At(i); id != evidence.NoRequest {
 				a.calls[int(id)-1] = append(a.calls[int(id)-1], span{v.Start[i], v.End[i], i})
 			}
 		}
 	}
-	awaits := func(x span) int { return int(min(1, v.Stack[x.row])) }
+	awaits := func(x span) int { return int(min(1, v.Stack.At(x.row))) }
 	for _, calls := range a.calls { // of nested calls the inner one is more precise, and awaits come last
 		sorting.Short(calls, func(x, y span) int {
 			return cmp.Or(cmp.Compare(awaits(x), awaits(y)), cmp.Compare(y.to-y.from, x.to-x.from))
@@ -222,8 +222,8 @@ func (a *attacher) layLocks(k laneOf, start, left int64) (any bool) {
 	n := sort.Search(len(locks), func(n int) bool { return locks[n].to > start }) // a thread waits for one lock at a time
 	for ; n < len(locks) && locks[n].from < left; n++ {
 		x := locks[n]
-		s := evidence.Segment{Kind: evidence.LockWait, Stack: v.Stack[x.row], Holder: v.Holder[x.row]}
-		cause := a.b.Names.Text(v.Cause[x.row])
+		s := evidence.Segment{Kind: evidence.LockWait, Stack: v.Stack.At(x.row), Holder: v.Holder.At(x.row)}
+		cause := a.b.Names.Text(v.Cause.At(x.row))
 		if owner := a.t.View(k.subject, s.Stack).Owner; cause == "" {
 			cause = owner
 		}
@@ -237,9 +237,9 @@ func (a *attacher) layLocks(k laneOf, start, left int64) (any bool) {
 func (a *attacher) layCalls(i int, start, end int64) (any bool) {
 	v := &a.b.Intervals
 	for _, x := range a.calls[i] {
-		s := evidence.Segment{Kind: v.Kind[x.row], Cause: v.Cause[x.row], Stack: v.Stack[x.row]}
+		s := evidence.Segment{Kind: v.Kind[x.row], Cause: v.Cause.At(x.row), Stack: v.Stack.At(x.row)}
 		if s.Stack != 0 {
-			s.Cause = a.t.Awaited(v.Subject[x.row], s.Kind, s.Cause, s.Stack)
+			s.Cause = a.t.Awaited(v.Subject.At(x.row), s.Kind, s.Cause, s.Stack)
 		}
 		any = a.overlayParts(max(x.from, start), min(x.to, end), s, func(p *evidence.Segment) bool {
 			// The await of a call is the call, whose name is more precise; what a call awaits before it is made is not.
@@ -259,7 +259,7 @@ func (a *attacher) layPauses(subject evidence.SubjectID) {
 	v := &a.b.Intervals
 	n := sort.Search(len(stops), func(n int) bool { return stops[n].to > from })
 	for ; n < len(stops) && stops[n].from < to; n++ {
-		s := evidence.Segment{Kind: evidence.Paused, Cause: v.Cause[stops[n].row]}
+		s := evidence.Segment{Kind: evidence.Paused, Cause: v.Cause.At(stops[n].row)}
 		a.overlayParts(max(stops[n].from, from), min(stops[n].to, to), s, func(p *evidence.Segment) bool { return p.Kind == evidence.Running || p.Kind == evidence.KindUnknown })
 	}
 }

@@ -144,7 +144,7 @@ func (t *Threads) unreadAnswers(s evidence.SubjectID) func(at int64) (float64, b
 	}
 	v := &t.b.Intervals
 	rows := slices.DeleteFunc(v.Select(evidence.Call, s), func(i int) bool { // calls that took long enough to be met
-		a, ok := v.Origin[i].Artifact()
+		a, ok := v.Origin.At(i).Artifact()
 		return !ok || !slices.ContainsFunc(windows, func(w evidence.Coverage) bool { return isFrom(w.Origin, a) }) || v.End[i]-v.Start[i] < leastMet
 	})
 	var longest int64

@@ -28,11 +28,11 @@ func (t *Threads) findContended() {
 	waited := make(map[place]int64)
 	x := &t.b.Intervals
 	for i, kind := range x.Kind {
-		if kind != evidence.LockWait || x.Stack[i] == 0 {
+		if kind != evidence.LockWait || x.Stack.At(i) == 0 {
 			continue
 		}
-		if owner := t.View(x.Subject[i], x.Stack[i]).Owner; owner != "" {
-			waited[place{x.Subject[i], owner}] += x.End[i] - x.Start[i]
+		if owner := t.View(x.Subject.At(i), x.Stack.At(i)).Owner; owner != "" {
+			waited[place{x.Subject.At(i), owner}] += x.End[i] - x.Start[i]
 		}
 	}
 	clear(t.views)
@@ -72,8 +72,8 @@ func (t *Threads) byEvents(s evidence.SubjectID) {
 	for _, w := range unframed {
 		of := make(map[evidence.LaneID][]int)
 		for _, i := range v.Select(w.kind, s) {
-			if v.Lane[i] > 0 && v.Start[i] < v.End[i] {
-				of[v.Lane[i]] = append(of[v.Lane[i]], i)
+			if v.Lane.At(i) > 0 && v.Start[i] < v.End[i] {
+				of[v.Lane.At(i)] = append(of[v.Lane.At(i)], i)
 			}
 		}
 		for i := range t.looks[s] {

@@ -109,8 +109,8 @@ func (t *Threads) listMonitors(s evidence.SubjectID) map[monitor]evidence.LaneID
 	out := make(map[monitor]evidence.LaneID)
 	v := &t.b.Intervals
 	for _, i := range v.Select(evidence.LockWait, s) {
-		if v.Holder[i] != 0 && v.Start[i] == v.End[i] {
-			out[monitor{v.Lane[i], v.Start[i]}] = v.Holder[i]
+		if v.Holder.At(i) != 0 && v.Start[i] == v.End[i] {
+			out[monitor{v.Lane.At(i), v.Start[i]}] = v.Holder.At(i)
 		}
 	}
 	return out
@@ -122,8 +122,8 @@ func (t *Threads) listToldWaits(s evidence.SubjectID) map[evidence.LaneID][]int 
 	out := make(map[evidence.LaneID][]int)
 	v := &t.b.Intervals
 	for _, i := range v.Select(evidence.LockWait, s) {
-		if v.Holder[i] != 0 && v.Start[i] < v.End[i] {
-			out[v.Lane[i]] = append(out[v.Lane[i]], i)
+		if v.Holder.At(i) != 0 && v.Start[i] < v.End[i] {
+			out[v.Lane.At(i)] = append(out[v.Lane.At(i)], i)
 		}
 	}
 	return out
@@ -148,7 +148,7 @@ func (h *holding) namedHolder(l *Sample) evidence.LaneID {
 	if n == 0 || v.End[rows[n-1]] < l.Time {
 		return 0
 	}
-	return v.Holder[rows[n-1]]
+	return v.Holder.At(rows[n-1])
 }
 
 // findLockHolders finds the holders of locks: the thread that the dump names, else the one thread in code called by the waiting function

@@ -24,7 +24,7 @@ func NameInterpreted(b *evidence.Bundle) {
 	n := &interpreted{b: b, stands: make(map[laneOf][]stand), files: make(map[evidence.SubjectID]string), made: make(map[spliced]evidence.StackID), inner: make(map[innerOf][]evidence.Frame), waits: make(map[evidence.StackID]bool)}
 	n.index(typ)
 	x, v := &b.Samples, &b.Intervals
-	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // the bundle that was read shares the columns
+	x.Stack, v.Stack = slices.Clone(x.Stack), v.Stack.Clone() // the bundle that was read shares the columns
 	on, off, call := b.Names.Lookup(evidence.SampleOnCPU), b.Names.Lookup(evidence.SampleOffCPU), b.Names.Lookup(evidence.SampleSyscall)
 	for i := range x.Len() {
 		switch k := (laneOf{x.Subject[i], x.Lane[i]}); x.Type[i] {
@@ -38,12 +38,12 @@ func NameInterpreted(b *evidence.Bundle) {
 		}
 	}
 	for i := range v.Len() {
-		k, middle := laneOf{v.Subject[i], v.Lane[i]}, v.Start[i]+(v.End[i]-v.Start[i])/2
+		k, middle := laneOf{v.Subject.At(i), v.Lane.At(i)}, v.Start[i]+(v.End[i]-v.Start[i])/2
 		switch {
-		case v.Kind[i] == evidence.InKernel && v.Stack[i] != 0:
-			v.Stack[i] = n.nameStack(k, v.Stack[i], middle, false)
+		case v.Kind[i] == evidence.InKernel && v.Stack.At(i) != 0:
+			v.Stack.Set(i, n.nameStack(k, v.Stack.At(i), middle, false))
 		case v.Kind[i] == evidence.Call && n.waitsForCall(k, middle):
-			v.Stack[i] = n.nameStack(k, v.Stack[i], middle, false)
+			v.Stack.Set(i, n.nameStack(k, v.Stack.At(i), middle, false))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestNameInterpreted(t *testing.T) {
 		t.Errorf("look: owner %s", v.Owner)
 	}
 	for i, want := range []string{"", "read_prices (srv/views.py)", "", "", "read_prices (srv/views.py)"} {
-		if got := text(b.Intervals.Stack[i]); got != want {
+		if got := text(b.Intervals.Stack.At(i)); got != want {
 			t.Errorf("interval %d: %q, want %q", i, got, want)
 		}
 	}

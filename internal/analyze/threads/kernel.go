@@ -64,7 +64,7 @@ func addKernelDetail(b *evidence.Bundle, rows []int) {
 func (d *kernelDetail) indexBundle() bool {
 	v := &d.b.Intervals
 	for _, i := range v.Select(evidence.InKernel, -1) {
-		k := laneOf{v.Subject[i], v.Lane[i]}
+		k := laneOf{v.Subject.At(i), v.Lane.At(i)}
 		d.waits[k] = append(d.waits[k], i)
 	}
 	on, off := d.b.Names.Lookup(evidence.SampleOnCPU), d.b.Names.Lookup(evidence.SampleOffCPU)
@@ -113,14 +113,14 @@ func (d *kernelDetail) detailedStack(s evidence.SubjectID, lane evidence.LaneID,
 			}
 		}
 		if i := d.findMaking(k, at); i >= 0 {
-			add.call = d.b.Names.Text(d.b.Intervals.Cause[i])
+			add.call = d.b.Names.Text(d.b.Intervals.Cause.At(i))
 		}
 		add.ready = add.call == "" && d.wasReady(k, at)
 		return d.extendStack(add)
 	}
 	if i := d.findWait(k, at, call); i >= 0 {
 		v := &d.b.Intervals
-		if add.with = v.Stack[i]; on == (evidence.Object{}) && call == evidence.CallPageFault {
+		if add.with = v.Stack.At(i); on == (evidence.Object{}) && call == evidence.CallPageFault {
 			add.file = v.NameOf(i, evidence.Operation)
 		}
 	}
@@ -141,7 +141,7 @@ func (d *kernelDetail) wasReady(k laneOf, at int64) bool {
 	n := sort.Search(len(rows), func(n int) bool { return v.Start[rows[n]] > at })
 	for skipped := 0; n > 0 && skipped < mostSkipped; skipped++ {
 		n--
-		if i := rows[n]; v.End[i] > at && d.b.Names.Text(v.Cause[i]) == evidence.KernelPreempted {
+		if i := rows[n]; v.End[i] > at && d.b.Names.Text(v.Cause.At(i)) == evidence.KernelPreempted {
 			return true
 		}
 	}
@@ -161,7 +161,7 @@ func (d *kernelDetail) isForkCopy(stack evidence.StackID) bool {
 func (d *kernelDetail) findMaking(k laneOf, at int64) int {
 	v := &d.b.Intervals
 	return d.findInterval(k, at, func(i int) bool {
-		return makes[d.b.Names.Text(v.Cause[i])]
+		return makes[d.b.Names.Text(v.Cause.At(i))]
 	})
 }
 
@@ -175,7 +175,7 @@ var (
 // findWait returns the recorded wait of a call that covers a look at a thread, -1 if there is none.
 func (d *kernelDetail) findWait(k laneOf, at int64, call string) int {
 	v := &d.b.Intervals
-	return d.findInterval(k, at, func(i int) bool { return v.Stack[i] != 0 && sameCall(d.callOf(v.Stack[i]), call) })
+	return d.findInterval(k, at, func(i int) bool { return v.Stack.At(i) != 0 && sameCall(d.callOf(v.Stack.At(i)), call) })
 }
 
 // findInterval returns the first interval of a thread that covers a look and matches, -1 if there is none.
@@ -253,7 +253,7 @@ func (d *kernelDetail) usualFile(s evidence.SubjectID) (file evidence.NameID) {
 			continue
 		}
 		for _, i := range rows {
-			if d.b.Names.Text(v.Cause[i]) == evidence.KernelDiskFault {
+			if d.b.Names.Text(v.Cause.At(i)) == evidence.KernelDiskFault {
 				all += v.End[i] - v.Start[i]
 				by[v.NameOf(i, evidence.Operation)] += v.End[i] - v.Start[i]
 			}

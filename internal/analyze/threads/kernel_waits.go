@@ -25,8 +25,8 @@ func (t *Threads) applyKernelWaits(s evidence.SubjectID) {
 	v := &t.b.Intervals
 	waits := make(map[evidence.LaneID][]int)
 	for _, i := range v.Select(evidence.InKernel, s) {
-		if KeptByKernel(t.b.Names.Text(v.Cause[i])) {
-			waits[v.Lane[i]] = append(waits[v.Lane[i]], i)
+		if KeptByKernel(t.b.Names.Text(v.Cause.At(i))) {
+			waits[v.Lane.At(i)] = append(waits[v.Lane.At(i)], i)
 		}
 	}
 	if len(waits) == 0 {
@@ -193,7 +193,7 @@ func NewKept(b *evidence.Bundle, s evidence.SubjectID) *Kept {
 	k := &Kept{d: &kernelDetail{b: b, calls: make(map[evidence.StackID]string)}, files: make(map[string]map[evidence.NameID]bool)}
 	v := &b.Intervals
 	for _, i := range v.Select(evidence.InKernel, s) {
-		class := b.Names.Text(v.Cause[i])
+		class := b.Names.Text(v.Cause.At(i))
 		if k.files[class] == nil {
 			k.files[class] = make(map[evidence.NameID]bool)
 		}
@@ -207,7 +207,7 @@ func NewKept(b *evidence.Bundle, s evidence.SubjectID) *Kept {
 // Of is a wait, of [evidence.Intervals], in words, as [Native] has them: "fsync of /var/lib/journal".
 func (k *Kept) Of(i int) (string, evidence.Wait) {
 	b, v := k.d.b, &k.d.b.Intervals
-	if len(k.files[b.Names.Text(v.Cause[i])]) > mostKept {
+	if len(k.files[b.Names.Text(v.Cause.At(i))]) > mostKept {
 		return k.withoutFile(i)
 	}
 	return k.wordsOf(i, b.Names.Text(v.NameOf(i, evidence.Operation)))
@@ -218,7 +218,7 @@ func (k *Kept) withoutFile(i int) (string, evidence.Wait) { return k.wordsOf(i, 
 
 func (k *Kept) wordsOf(i int, file string) (string, evidence.Wait) {
 	v := &k.d.b.Intervals
-	return keptWords(k.d.b.Names.Text(v.Cause[i]), k.d.callOf(v.Stack[i]), file)
+	return keptWords(k.d.b.Names.Text(v.Cause.At(i)), k.d.callOf(v.Stack.At(i)), file)
 }
 
 func keptWords(class, call, file string) (string, evidence.Wait) {

@@ -149,7 +149,7 @@ func (b *Bundle) renameSubject(from, to SubjectID) {
 		}
 	}
 	b.Requests.Subject.Replace(from, to)
-	replace(b.Intervals.Subject)
+	b.Intervals.Subject.Replace(from, to)
 	replace(b.Samples.Subject)
 	for i := range b.Series {
 		if b.Series[i].Subject == from {

@@ -27,11 +27,11 @@ func (b *Bundle) Clip(from, until int64) {
 	var kept Intervals
 	var figures []Extra
 	for i := range old.Len() {
-		x := Interval{Subject: old.Subject[i], Clock: old.Clock[i], Lane: old.Lane[i], Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
-			Request: moved[old.Request[i]], Stack: old.Stack[i], Cause: old.Cause[i], Holder: old.Holder[i], Origin: old.Origin[i]}
+		x := Interval{Subject: old.Subject.At(i), Clock: old.Clock.At(i), Lane: old.Lane.At(i), Kind: old.Kind[i], Start: max(old.Start[i], from), End: min(old.End[i], until),
+			Request: moved[old.Request.At(i)], Stack: old.Stack.At(i), Cause: old.Cause.At(i), Holder: old.Holder.At(i), Origin: old.Origin.At(i)}
 		figures = old.extras.appendTo(figures[:0], i)
 		x.Extra = figures
-		moment := old.Start[i] == old.End[i] && inside(old.Clock[i], old.Start[i])
+		moment := old.Start[i] == old.End[i] && inside(old.Clock.At(i), old.Start[i])
 		if (x.End > x.Start || moment) && placed(x.Clock) {
 			kept.addRow(&x)
 		}

@@ -34,7 +34,7 @@ func TestClip(t *testing.T) {
 	}
 	calls := b.Intervals.Select(Call, b.Requests.Subject.At(0))
 	for n, i := range calls {
-		if row := int(b.Intervals.Request[i]) - 1; row != n || b.Requests.Start.At(row) != b.Intervals.Start[i]-1 {
+		if row := int(b.Intervals.Request.At(i)) - 1; row != n || b.Requests.Start.At(row) != b.Intervals.Start[i]-1 {
 			t.Errorf("call %d is request %d's", n, row)
 		}
 	}

@@ -11,9 +11,8 @@ func (b *Bundle) Clone() *Bundle {
 	c.Processors, c.Warnings, c.stretches = slices.Clone(b.Processors), slices.Clone(b.Warnings), slices.Clone(b.stretches)
 	c.Code = slices.Clone(b.Code)
 	c.Loads, c.Tables, c.Unseen, c.parts = slices.Clip(b.Loads), slices.Clip(b.Tables), slices.Clip(b.Unseen), slices.Clip(b.parts)
-	c.Requests = b.Requests.clone()
-	v, s := &c.Intervals, &c.Samples
-	v.Subject, v.Clock, v.Start, v.End = slices.Clone(v.Subject), slices.Clone(v.Clock), slices.Clone(v.Start), slices.Clone(v.End)
+	c.Requests, c.Intervals = b.Requests.clone(), b.Intervals.clone()
+	s := &c.Samples
 	s.Subject, s.Time = slices.Clone(s.Subject), slices.Clone(s.Time)
 	for i := range c.Series {
 		c.Series[i].T = slices.Clone(c.Series[i].T)

@@ -43,12 +43,12 @@ func (b *Bundle) NameCode() {
 		return
 	}
 	x, v := &b.Samples, &b.Intervals
-	x.Stack, v.Stack = slices.Clone(x.Stack), slices.Clone(v.Stack) // do not change what was read
+	x.Stack, v.Stack = slices.Clone(x.Stack), v.Stack.Clone() // do not change what was read
 	for i := range x.Len() {
 		x.Stack[i] = n.nameStack(x.Subject[i], x.Stack[i], x.Time[i])
 	}
 	for i := range v.Len() {
-		v.Stack[i] = n.nameStack(v.Subject[i], v.Stack[i], v.Start[i])
+		v.Stack.Set(i, n.nameStack(v.Subject.At(i), v.Stack.At(i), v.Start[i]))
 	}
 }
 

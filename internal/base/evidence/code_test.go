@@ -44,7 +44,7 @@ func TestNameCode(t *testing.T) {
 			t.Errorf("sample %d: %s\nwant %s", i, got, want)
 		}
 	}
-	if got, want := text(c.Intervals.Stack[0]), "memcpy < Shop!Cart.Add(int) < Shop!Program.Main() < code made at run time < "; got != want {
+	if got, want := text(c.Intervals.Stack.At(0)), "memcpy < Shop!Cart.Add(int) < Shop!Program.Main() < code made at run time < "; got != want {
 		t.Errorf("interval: %s", got)
 	}
 	if b.Samples.Stack[0] != stack {

@@ -176,9 +176,9 @@ func (c *Column[T]) Has(v T) bool {
 	return false
 }
 
-// clone returns a column of the same rows that can change while c stays as it is. They share the unchanged blocks: from then on, rows
+// Clone returns a column of the same rows that can change while c stays as it is. They share the unchanged blocks: from then on, rows
 // may only be appended to c.
-func (c *Column[T]) clone() Column[T] {
+func (c *Column[T]) Clone() Column[T] {
 	out := Column[T]{blocks: append([]block[T](nil), c.blocks...), n: c.n}
 	for i := range out.blocks {
 		b := &out.blocks[i]

@@ -38,7 +38,7 @@ func TestColumn(t *testing.T) {
 			c.Append(last)
 			want = append(want, last)
 			if i == 5000 {
-				copied, kept = c.clone(), slices.Clone(want)
+				copied, kept = c.Clone(), slices.Clone(want)
 			}
 		}
 		for range 50 {
@@ -105,7 +105,7 @@ func TestColumnPacked(t *testing.T) {
 		packed(t, bits <= 32, []int64{5, 5 + most})
 		packed(t, bits <= 32, []int64{-most, 0})
 		packed(t, bits <= 41, []int64{3e9, 3e9 + most/1000*1000})
-		packed(t, bits <= 16, []NameID{-7, -7 + NameID(min(most, 1<<30))})
+		packed(t, bits <= 16, []NameID{-7, -7 + NameID(min(most, 1<<30-1))})
 		packed(t, bits <= 4, []Outcome{1, 1 + Outcome(min(most, 200))})
 	}
 }

@@ -1,16 +1,12 @@
 package evidence
 
-import (
-	"encoding/binary"
-	"math"
-	"slices"
-)
-
-// extras holds the figures that only some intervals have, packed: a collector reports a dozen per pause, and as columns they took
-// more memory than the rest of a row. Rows come in order, a thousand to a block; a block without figures takes nothing.
+// extras holds the figures that only some intervals have: a collector reports a dozen per pause, and as columns of all rows they took
+// more memory than the rest of a row. Rows come in order, as many to a block as in a [Column]; a block without figures takes nothing. The
+// last block is being filled, the others are packed.
 type extras struct {
 	blocks []extraBlock
-	has    keySet // keys of which some row has a figure
+	has    keySet    // keys of which some row has a figure
+	spare  [][]int64 // room for the figures of a block
 }
 
 // keySet is a set of keys.
@@ -19,85 +15,67 @@ type keySet [2]uint64
 func (s *keySet) hasKey(k Key) bool { return s[k/64]&(1<<(k%64)) != 0 }
 func (s *keySet) addKey(k Key)      { s[k/64] |= 1 << (k % 64) }
 
-const blockRows = 1 << 10
-
-type extraBlock struct {
-	at   *[blockRows]uint32 // where each row's figures begin in data, plus one; 0: none
-	data []byte             // per row the number of figures, then keys and values
-}
-
-// A figure is a byte of key and form, then its value. Most values are whole: sizes in KiB, times in µs, counts. A key that does not
-// fit beside the form follows as a byte of its own.
-const (
-	wholes    = iota << 6 // uvarint
-	kibibytes             // uvarint of 1024
-	thousands             // uvarint of 1000
-	floats                // 8 bytes
-)
-
-const keyMask = 1<<6 - 1 // this key means that the key follows
-
 const _ = uint(len(keySet{})*64 - int(NumKeys)) // keys fit
+
+// extraBlock has a column for each key that one of its rows has. A row that has a key twice has the second figure in another column of
+// the key.
+type extraBlock []figureColumn
 
 // addRow adds the figures of a row, which must not precede a row with figures.
 func (x *extras) addRow(row int, figures []Extra) {
 	if len(figures) == 0 {
 		return
 	}
-	for len(x.blocks) <= row/blockRows {
-		if n := len(x.blocks); n > 0 && x.blocks[n-1].data != nil {
-			x.blocks[n-1].data = append(make([]byte, 0, len(x.blocks[n-1].data)), x.blocks[n-1].data...)
-		}
-		x.blocks = append(x.blocks, extraBlock{})
+	for len(x.blocks) <= row/columnRows {
+		x.packLast()
+		x.blocks = append(x.blocks, nil)
 	}
-	b := &x.blocks[row/blockRows]
-	if b.at == nil {
-		b.at = new([blockRows]uint32)
-		if n := row / blockRows; n > 0 {
-			b.data = make([]byte, 0, len(x.blocks[n-1].data)*5/4)
-		}
-	}
-	b.at[row%blockRows] = uint32(len(b.data) + 1)
-	figures = figures[:min(len(figures), math.MaxUint8)]
-	// There is room for everything, so nothing needs a check in between.
-	n := len(b.data)
-	b.data = slices.Grow(b.data, 1+len(figures)*maxFigure)
-	room := b.data[n:cap(b.data)]
-	room[0] = byte(len(figures))
-	k := 1
+	b := x.blocks[row/columnRows]
+	row %= columnRows
 	for i := range figures {
-		x.has.addKey(figures[i].Key)
-		k += putFigure(room[k:], &figures[i])
-	}
-	b.data = b.data[:n+k]
-}
-
-// maxFigure is the largest size of a figure: two bytes of key, and a number.
-const maxFigure = 2 + binary.MaxVarintLen64
-
-// putFigure writes a figure and returns its length.
-func putFigure(to []byte, f *Extra) (n int) {
-	v, form := uint64(0), byte(floats)
-	if f.Value >= 0 && f.Value <= 1<<53 && !math.Signbit(f.Value) {
-		if v = uint64(int64(f.Value)); float64(v) == f.Value {
-			switch form = wholes; {
-			case v >= 1024 && v%1024 == 0:
-				v, form = v/1024, kibibytes
-			case v >= 1000 && v%1000 == 0:
-				v, form = v/1000, thousands
+		f := &figures[i]
+		c := i // most rows have the same keys in the same order
+		if c >= len(b) || b[c].key != f.Key || b[c].rows.has(row) {
+			if c = b.findColumn(f.Key, row); c == len(b) {
+				b = append(b, figureColumn{key: f.Key, float: true, rows: new(rankedRows), values: block[int64]{rows: x.takeSpare()}})
+				x.has.addKey(f.Key)
 			}
 		}
+		b[c].addFigure(row, f.Value)
 	}
-	if f.Key < keyMask {
-		to[0], n = byte(f.Key)|form, 1
-	} else {
-		to[0], to[1], n = keyMask|form, byte(f.Key), 2
+	x.blocks[len(x.blocks)-1] = b
+}
+
+// findColumn returns the first column of a key in which a row has no figure, or the number of columns.
+func (b extraBlock) findColumn(k Key, row int) int {
+	for i := range b {
+		if b[i].key == k && !b[i].rows.has(row) {
+			return i
+		}
 	}
-	if form == floats {
-		binary.LittleEndian.PutUint64(to[n:], math.Float64bits(f.Value))
-		return n + 8
+	return len(b)
+}
+
+// packLast packs the last block, which is full.
+func (x *extras) packLast() {
+	if len(x.blocks) == 0 {
+		return
 	}
-	return n + binary.PutUvarint(to[n:], v)
+	b := x.blocks[len(x.blocks)-1]
+	for i := range b {
+		x.spare = append(x.spare, b[i].pack(b[:i])[:0])
+	}
+	x.blocks[len(x.blocks)-1] = append(extraBlock(nil), b...)
+}
+
+// takeSpare returns room for the figures of a block, or none.
+func (x *extras) takeSpare() []int64 {
+	if len(x.spare) == 0 {
+		return nil
+	}
+	room := x.spare[len(x.spare)-1]
+	x.spare = x.spare[:len(x.spare)-1]
+	return room
 }
 
 // figureOf returns a figure of a row, the first one if the row has it twice.
@@ -105,80 +83,44 @@ func (x *extras) figureOf(row int, k Key) (value float64, ok bool) {
 	if !x.has.hasKey(k) {
 		return 0, false
 	}
-	b := x.rowData(row)
-	if len(b) == 0 {
-		return 0, false
-	}
-	n := b[0]
-	b = b[1:]
-	for range n {
-		key, form, at := decodeHead(b)
-		if key == k {
-			f, _ := decodeFigure(b)
-			return f.Value, true
+	b := x.blockOf(row)
+	for i := range b {
+		if c := &b[i]; c.key == k && c.rows.has(row%columnRows) {
+			return c.valueOf(row % columnRows), true
 		}
-		if form == floats {
-			b = b[at+8:]
-			continue
-		}
-		for b[at] >= 0x80 { // skipped values need no decoding
-			at++
-		}
-		b = b[at+1:]
 	}
 	return 0, false
 }
 
 // appendTo adds the figures of a row to a slice.
 func (x *extras) appendTo(to []Extra, row int) []Extra {
-	b := x.rowData(row)
-	if len(b) == 0 {
-		return to
-	}
-	n := b[0]
-	b = b[1:]
-	for range n {
-		f, size := decodeFigure(b)
-		to = append(to, f)
-		b = b[size:]
+	b := x.blockOf(row)
+	for i := range b {
+		if c := &b[i]; c.rows.has(row % columnRows) {
+			to = append(to, Extra{c.key, c.valueOf(row % columnRows)})
+		}
 	}
 	return to
 }
 
-// rowData returns the data of a row and of the rows after it, nil if the row has no figures.
-func (x *extras) rowData(row int) []byte {
-	if row/blockRows >= len(x.blocks) {
+// blockOf returns the block of a row, which is empty if none of its rows has figures.
+func (x *extras) blockOf(row int) extraBlock {
+	if row/columnRows >= len(x.blocks) {
 		return nil
 	}
-	b := &x.blocks[row/blockRows]
-	if b.at == nil || b.at[row%blockRows] == 0 {
-		return nil
-	}
-	return b.data[b.at[row%blockRows]-1:]
+	return x.blocks[row/columnRows]
 }
 
-// decodeHead returns the key of a figure, its form, and where its value begins.
-func decodeHead(b []byte) (k Key, form byte, at int) {
-	if k = Key(b[0] & keyMask); k == keyMask {
-		return Key(b[1]), b[0] &^ keyMask, 2
+// clone returns the same figures, to which rows can be added while x stays as it is.
+func (x *extras) clone() extras {
+	out := extras{blocks: append([]extraBlock(nil), x.blocks...), has: x.has}
+	if n := len(out.blocks); n > 0 {
+		last := append(extraBlock(nil), out.blocks[n-1]...)
+		for i := range last {
+			rows := *last[i].rows
+			last[i].rows, last[i].values.rows = &rows, append([]int64(nil), last[i].values.rows...)
+		}
+		out.blocks[n-1] = last
 	}
-	return k, b[0] &^ keyMask, 1
-}
-
-func decodeFigure(b []byte) (f Extra, size int) {
-	key, form, at := decodeHead(b)
-	f.Key = key
-	if form == floats {
-		f.Value = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
-		return f, at + 8
-	}
-	v, n := binary.Uvarint(b[at:])
-	switch form {
-	case kibibytes:
-		v *= 1024
-	case thousands:
-		v *= 1000
-	}
-	f.Value = float64(v)
-	return f, at + n
+	return out
 }

@@ -13,9 +13,9 @@ func TestExtrasHoldWhatWasPutIn(t *testing.T) {
 	values := []float64{0, 1, -1, 0.25, 1000, 1023, 1024, 1 << 20, 1<<20 + 1, 3 << 40, 1 << 53, 1 << 60, 1e300, math.Inf(1), math.Inf(-1), math.Copysign(0, -1), math.SmallestNonzeroFloat64}
 	var v Intervals
 	want := make(map[int]map[Key]float64)
-	for i := range 5 * blockRows {
+	for i := range 5 * columnRows {
 		x := Interval{Start: int64(i)}
-		if i < blockRows || i > 3*blockRows && i%3 == 0 {
+		if i < columnRows || i > 3*columnRows && i%3 == 0 {
 			want[i] = make(map[Key]float64)
 			for k := range NumKeys {
 				if r.IntN(3) == 0 {

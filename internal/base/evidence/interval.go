@@ -149,18 +149,20 @@ type Extra struct {
 
 // Intervals holds states, pauses, cycles and phases as columns. The states of
 // requests recovered from a trace are not here but in their [Path].
+//
+// Columns that are alike in most rows are packed. Times and kinds are slices: every analysis goes through them.
 type Intervals struct {
-	Subject []SubjectID
-	Clock   []ClockID
-	Lane    []LaneID
+	Subject Column[SubjectID]
+	Clock   Column[ClockID]
+	Lane    Column[LaneID]
 	Kind    []Kind
 	Start   []int64
 	End     []int64
-	Request []RequestID
-	Stack   []StackID
-	Cause   []NameID
-	Holder  []LaneID
-	Origin  []Origin
+	Request Column[RequestID]
+	Stack   Column[StackID]
+	Cause   Column[NameID]
+	Holder  Column[LaneID]
+	Origin  Column[Origin]
 
 	extras extras
 }
@@ -178,7 +180,7 @@ func (v *Intervals) Has(k Key) bool { return v.extras.has.hasKey(k) }
 func (v *Intervals) Select(kind Kind, subject SubjectID) []int {
 	var rows []int
 	for i, k := range v.Kind {
-		if k == kind && (subject < 0 || v.Subject[i] == subject) {
+		if k == kind && (subject < 0 || v.Subject.At(i) == subject) {
 			rows = append(rows, i)
 		}
 	}
@@ -200,35 +202,32 @@ func (v *Intervals) growRows(n int) {
 	if n <= cap(v.Start)-len(v.Start) {
 		return
 	}
-	v.Subject, v.Clock, v.Lane, v.Kind = slices.Grow(v.Subject, n), slices.Grow(v.Clock, n), slices.Grow(v.Lane, n), slices.Grow(v.Kind, n)
-	v.Start, v.End = slices.Grow(v.Start, n), slices.Grow(v.End, n)
-	v.Request, v.Stack, v.Cause = slices.Grow(v.Request, n), slices.Grow(v.Stack, n), slices.Grow(v.Cause, n)
-	v.Holder, v.Origin = slices.Grow(v.Holder, n), slices.Grow(v.Origin, n)
-}
-
-func (v *Intervals) doubleColumns() {
-	v.Subject, v.Clock, v.Lane, v.Kind = doubleRoom(v.Subject), doubleRoom(v.Clock), doubleRoom(v.Lane), doubleRoom(v.Kind)
-	v.Start, v.End = doubleRoom(v.Start), doubleRoom(v.End)
-	v.Request, v.Stack, v.Cause = doubleRoom(v.Request), doubleRoom(v.Stack), doubleRoom(v.Cause)
-	v.Holder, v.Origin = doubleRoom(v.Holder), doubleRoom(v.Origin)
+	v.Kind, v.Start, v.End = slices.Grow(v.Kind, n), slices.Grow(v.Start, n), slices.Grow(v.End, n)
 }
 
 func (v *Intervals) addRow(x *Interval) int {
 	i := len(v.Start)
 	if i == cap(v.Start) {
-		v.doubleColumns()
+		v.Kind, v.Start, v.End = doubleRoom(v.Kind), doubleRoom(v.Start), doubleRoom(v.End)
 	}
-	v.Subject = append(v.Subject, x.Subject)
-	v.Clock = append(v.Clock, x.Clock)
-	v.Lane = append(v.Lane, x.Lane)
+	v.Subject.Append(x.Subject)
+	v.Clock.Append(x.Clock)
+	v.Lane.Append(x.Lane)
 	v.Kind = append(v.Kind, x.Kind)
 	v.Start = append(v.Start, x.Start)
 	v.End = append(v.End, x.End)
-	v.Request = append(v.Request, x.Request)
-	v.Stack = append(v.Stack, x.Stack)
-	v.Cause = append(v.Cause, x.Cause)
-	v.Holder = append(v.Holder, x.Holder)
-	v.Origin = append(v.Origin, x.Origin)
+	v.Request.Append(x.Request)
+	v.Stack.Append(x.Stack)
+	v.Cause.Append(x.Cause)
+	v.Holder.Append(x.Holder)
+	v.Origin.Append(x.Origin)
 	v.extras.addRow(i, x.Extra)
 	return i
+}
+
+// clone returns a table of the same rows whose times, subjects and clocks can change, and to which rows can be added, while v stays as it
+// is.
+func (v *Intervals) clone() Intervals {
+	return Intervals{Subject: v.Subject.Clone(), Clock: v.Clock.Clone(), Lane: v.Lane.Clone(), Kind: slices.Clip(v.Kind), Start: slices.Clone(v.Start), End: slices.Clone(v.End),
+		Request: v.Request.Clone(), Stack: v.Stack.Clone(), Cause: v.Cause.Clone(), Holder: v.Holder.Clone(), Origin: v.Origin.Clone(), extras: v.extras.clone()}
 }

@@ -51,7 +51,7 @@ const Link = " ← "
 // Path is the packed time of one request: segments in order, without gaps, whose durations sum to End − Start exactly.
 //
 // Encoding (all numbers uvarint): kind and flags in one number (kind<<5 |
-// flags), duration, then for each flag set, lowest bit first: lane, stack,
+// flags), duration (see packDuration), then for each flag set, lowest bit first: lane, stack,
 // cause, holder, and the shares as a bit mask of non-zero holders followed by
 // their values. A holder is its lane, its kind and flags in one number (kind<<3
 // | flags), and for each flag set, lowest bit first: its cause, its stack, via.
@@ -100,7 +100,7 @@ func (p Path) Add(s *Segment) Path {
 		head |= hasHeld
 	}
 	p = appendUvarint(p, head)
-	p = appendUvarint(p, uint64(s.Dur))
+	p = appendUvarint(p, packDuration(s.Dur))
 	if head&hasLane != 0 {
 		p = appendUvarint(p, uint64(s.Lane))
 	}
@@ -142,7 +142,7 @@ func (p Path) Plain(kind Kind, dur int64, stack StackID, cause NameID) Path {
 	n := len(p)
 	room := p[n:cap(p)]
 	k := putUvarint(room, head)
-	k += putUvarint(room[k:], uint64(dur))
+	k += putUvarint(room[k:], packDuration(dur))
 	if stack != 0 {
 		k += putUvarint(room[k:], uint64(stack))
 	}
@@ -163,11 +163,28 @@ func (p Path) Runnable(dur int64, held []int64) Path {
 	n := len(p)
 	room := p[n:cap(p)]
 	k := putUvarint(room, head)
-	k += putUvarint(room[k:], uint64(dur))
+	k += putUvarint(room[k:], packDuration(dur))
 	for _, v := range held {
 		k += putUvarint(room[k:], uint64(v))
 	}
 	return p[:n+k]
+}
+
+// Logs give durations in ms, which as ns take two bytes more each. So the lowest bit of a packed duration says which of both it counts.
+const ms = 1_000_000 // ns
+
+func packDuration(ns int64) uint64 {
+	if ns%64 == 0 && ns%ms == 0 { // the first is quick, and false for most others
+		return uint64(ns)/ms<<1 | 1
+	}
+	return uint64(ns) << 1
+}
+
+func unpackDuration(v uint64) int64 {
+	if v&1 != 0 {
+		return int64(v >> 1 * ms)
+	}
+	return int64(v >> 1)
 }
 
 // holderMask returns a mask with a bit for each holder with a share.
@@ -260,7 +277,7 @@ func (p *Path) Next(s *Segment) bool {
 	*s = Segment{}
 	head := p.nextUvarint()
 	s.Kind = Kind(head >> flagBits)
-	s.Dur = int64(p.nextUvarint())
+	s.Dur = unpackDuration(p.nextUvarint())
 	if head&hasLane != 0 {
 		s.Lane = LaneID(p.nextUvarint())
 	}

@@ -10,6 +10,9 @@ import (
 func randomSegment(r *rand.Rand) Segment {
 	s := Segment{Kind: Kind(r.IntN(int(numKinds))), Dur: 1 + r.Int64N(1<<40)}
 	if r.IntN(2) == 0 {
+		s.Dur = (1 + r.Int64N(1<<20)) * ms
+	}
+	if r.IntN(2) == 0 {
 		s.Lane = LaneID(r.Int64N(1 << 40))
 	}
 	if r.IntN(2) == 0 {

@@ -142,9 +142,9 @@ func (r *Requests) addRow(q *Request) RequestID {
 // clone returns a table of the same rows whose columns can change while r stays as it is; both share the paths.
 func (r *Requests) clone() Requests {
 	return Requests{
-		Subject: r.Subject.clone(), Clock: r.Clock.clone(), Route: r.Route.clone(), Lane: r.Lane.clone(),
-		Intended: r.Intended.clone(), Start: r.Start.clone(), End: r.End.clone(), Outcome: r.Outcome.clone(),
-		Handling: r.Handling.clone(), Step: r.Step.clone(), Key: r.Key.clone(), Origin: r.Origin.clone(), pathEnd: r.pathEnd.clone(), paths: r.paths,
+		Subject: r.Subject.Clone(), Clock: r.Clock.Clone(), Route: r.Route.Clone(), Lane: r.Lane.Clone(),
+		Intended: r.Intended.Clone(), Start: r.Start.Clone(), End: r.End.Clone(), Outcome: r.Outcome.Clone(),
+		Handling: r.Handling.Clone(), Step: r.Step.Clone(), Key: r.Key.Clone(), Origin: r.Origin.Clone(), pathEnd: r.pathEnd.Clone(), paths: r.paths,
 	}
 }
 

@@ -113,11 +113,7 @@ func (b *Bundle) sameClock(from, to ClockID) {
 	if b.Clocks[from].Anchored() || b.Clocks[to].Anchored() {
 		return
 	}
-	for i, c := range b.Intervals.Clock {
-		if c == from {
-			b.Intervals.Clock[i] = to
-		}
-	}
+	b.Intervals.Clock.Replace(from, to)
 	for i := range b.Coverage {
 		if b.Coverage[i].Clock == from {
 			b.Coverage[i].Clock = to

@@ -37,7 +37,7 @@ func TestPiecesOfOneLog(t *testing.T) {
 		b.Unify()
 		subjects, clocks := make(map[SubjectID]bool), make(map[ClockID]bool)
 		for i := range b.Intervals.Len() {
-			subjects[b.Intervals.Subject[i]], clocks[b.Intervals.Clock[i]] = true, true
+			subjects[b.Intervals.Subject.At(i)], clocks[b.Intervals.Clock.At(i)] = true, true
 		}
 		if len(subjects) != c.want {
 			t.Errorf("%s: %d processes, want %d", c.why, len(subjects), c.want)
@@ -68,7 +68,7 @@ func TestLogsBesideADatedOne(t *testing.T) {
 	log("own.log", uptime, 4711, Stretch{From: 2e9, Until: 8e9, First: 0, Last: 9})
 	log("other.log", uptime, 12, Stretch{From: 2e9, Until: 8e9, First: 0, Last: 9})
 	b.Unify()
-	own, other := b.Clocks[b.Intervals.Clock[1]], b.Clocks[b.Intervals.Clock[2]]
+	own, other := b.Clocks[b.Intervals.Clock.At(1)], b.Clocks[b.Intervals.Clock.At(2)]
 	if !own.Anchored() || own.Offset != 1e18 || other.Anchored() {
 		t.Errorf("own log %+v, another process's %+v", own, other)
 	}

@@ -54,16 +54,15 @@ func (s *Subject) Title() string {
 // evidence, because it was merged into another, has "".
 func (b *Bundle) Titles() []string {
 	about := make([]bool, len(b.Subjects))
-	mark := func(all []SubjectID) {
-		for _, s := range all {
-			about[s] = true
-		}
-	}
 	for _, s := range b.Requests.Subject.All() {
 		about[s] = true
 	}
-	mark(b.Intervals.Subject)
-	mark(b.Samples.Subject)
+	for _, s := range b.Intervals.Subject.All() {
+		about[s] = true
+	}
+	for _, s := range b.Samples.Subject {
+		about[s] = true
+	}
 	for i := range b.Coverage {
 		about[b.Coverage[i].Subject] = true
 	}

@@ -49,11 +49,11 @@ func (c *Case) Collections() (out []Collections) {
 	}
 	v := &c.Bundle.Intervals
 	for _, p := range g.Pauses {
-		k := Collections{Words: c.Bundle.Names.Text(v.Cause[p.Row]), Origin: v.Origin[p.Row]}
+		k := Collections{Words: c.Bundle.Names.Text(v.Cause.At(p.Row)), Origin: v.Origin.At(p.Row)}
 		if n, _ := slices.BinarySearchFunc(g.Cycles, p.From, func(y metrics.Cycle, at int64) int { return cmp.Compare(y.From, at) }); n < len(g.Cycles) && g.Cycles[n].From <= p.To {
 			y := &g.Cycles[n]
-			k.Words, k.Origin = c.Bundle.Names.Text(v.Cause[y.Row]), v.Origin[y.Row]
-			k.Asker = c.SiteOf(v.Stack[y.Row]).Function
+			k.Words, k.Origin = c.Bundle.Names.Text(v.Cause.At(y.Row)), v.Origin.At(y.Row)
+			k.Asker = c.SiteOf(v.Stack.At(y.Row)).Function
 		}
 		i := slices.IndexFunc(out, func(o Collections) bool { return o.Words == k.Words && o.Asker == k.Asker })
 		if i < 0 {

@@ -202,8 +202,8 @@ func (c *Case) recordedCallsLong() (long, known bool) {
 	took := make(map[operation][]int64)
 	v := &c.Bundle.Intervals
 	for i, k := range v.Kind {
-		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 {
-			of := operation{v.Cause[i], v.NameOf(i, evidence.Operation)}
+		if k == evidence.Call && v.Subject.At(i) == c.Subject && v.Request.At(i) > 0 {
+			of := operation{v.Cause.At(i), v.NameOf(i, evidence.Operation)}
 			took[of] = append(took[of], v.End[i]-v.Start[i])
 		}
 	}

@@ -110,8 +110,8 @@ func (c *Case) CallSite(peer evidence.NameID) string {
 	v := &c.Bundle.Intervals
 	sums := make(map[evidence.StackID]int64)
 	for i, k := range v.Kind {
-		if k == evidence.Call && v.Subject[i] == c.Subject && v.Cause[i] == peer && v.Stack[i] != 0 {
-			sums[v.Stack[i]] += v.End[i] - v.Start[i]
+		if k == evidence.Call && v.Subject.At(i) == c.Subject && v.Cause.At(i) == peer && v.Stack.At(i) != 0 {
+			sums[v.Stack.At(i)] += v.End[i] - v.Start[i]
 		}
 	}
 	longest := make(map[string]int64)

@@ -26,7 +26,7 @@ func (c *Case) OwnProcessors() (cpus float64, origin evidence.Origin, ok bool) {
 	l, v := c.Ledger, &c.Bundle.Intervals
 	var ns float64
 	for i, k := range v.Kind {
-		if k != evidence.StopTheWorld && k != evidence.GCConcurrent || v.Subject[i] != c.Subject || v.Start[i] < l.From || v.Start[i] >= l.To {
+		if k != evidence.StopTheWorld && k != evidence.GCConcurrent || v.Subject.At(i) != c.Subject || v.Start[i] < l.From || v.Start[i] >= l.To {
 			continue
 		}
 		user, _ := v.Get(i, evidence.UserCPU)
@@ -46,7 +46,7 @@ func (c *Case) tracedProcessors() (cpus float64, origin evidence.Origin, ok bool
 	var workers float64
 	v := &c.Bundle.Intervals
 	for _, i := range v.Select(evidence.GCCycle, c.Subject) {
-		if a, _ := v.Origin[i].Artifact(); From(a) != run.Origin {
+		if a, _ := v.Origin.At(i).Artifact(); From(a) != run.Origin {
 			continue
 		}
 		for _, k := range []evidence.Key{evidence.BackgroundTime, evidence.IdleTime, evidence.AssistTime} {

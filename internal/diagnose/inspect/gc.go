@@ -107,7 +107,7 @@ func summarizeGC(b *evidence.Bundle, a ...evidence.ArtifactID) *GC {
 	v := &b.Intervals
 	var pauses, cycles, marks, stalls, phases, stops []int
 	for i := range v.Len() {
-		if of, ok := v.Origin[i].Artifact(); !ok || !slices.Contains(a, of) {
+		if of, ok := v.Origin.At(i).Artifact(); !ok || !slices.Contains(a, of) {
 			continue
 		}
 		switch v.Kind[i] {
@@ -153,7 +153,7 @@ func (g *GC) addGenerational(b *evidence.Bundle, a []evidence.ArtifactID, rows .
 		if len(r) == 0 {
 			continue
 		}
-		if g.Generational = readGenerations(b, a, b.Intervals.Subject[r[0]]); g.Generational != nil {
+		if g.Generational = readGenerations(b, a, b.Intervals.Subject.At(r[0])); g.Generational != nil {
 			g.Rates.Alloc = knownOrNil(g.Generational.read.Alloc.Number)
 		}
 		return
@@ -168,7 +168,7 @@ func (g *GC) setRuntime(b *evidence.Bundle, a []evidence.ArtifactID, rows ...[]i
 		if len(r) == 0 {
 			continue
 		}
-		if id := b.Subjects[b.Intervals.Subject[r[0]]].Runtime; id != "" {
+		if id := b.Subjects[b.Intervals.Subject.At(r[0])].Runtime; id != "" {
 			g.Runtime = &id
 			if c := platform.ByID(id).Collector; c != "" {
 				g.Collector = &c
@@ -207,7 +207,7 @@ func (g *GC) sumPauses(b *evidence.Bundle, rows []int, unlogged bool) {
 
 // causeOf returns the cause of a row, or its kind if it has none.
 func causeOf(b *evidence.Bundle, i int) string {
-	if name := b.Names.Text(b.Intervals.Cause[i]); name != "" {
+	if name := b.Names.Text(b.Intervals.Cause.At(i)); name != "" {
 		return name
 	}
 	return b.Intervals.Kind[i].String()
@@ -299,7 +299,7 @@ func (g *GC) setHeapSizes(v *evidence.Intervals, cycles []int) {
 func (g *GC) sumRates(v *evidence.Intervals, cycles []int) {
 	bySubject := make(map[evidence.SubjectID][]int)
 	for _, i := range cycles {
-		bySubject[v.Subject[i]] = append(bySubject[v.Subject[i]], i)
+		bySubject[v.Subject.At(i)] = append(bySubject[v.Subject.At(i)], i)
 	}
 	var bytes, bytesNs, spanNs float64
 	pairs := 0

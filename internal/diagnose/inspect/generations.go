@@ -241,7 +241,7 @@ func newCollection(b *evidence.Bundle, c *metrics.Collection) Collection {
 		DurationS: float64(c.To-c.From) / 1e9, PauseS: knownOrNil(c.Pause), SuspendS: knownOrNil(c.Suspend), PauseShare: knownOrNil(c.PauseShare),
 		Allocated: knownOrNil(c.Allocated), Large: knownOrNil(c.LargeAllocated), Before: knownOrNil(c.Before), After: knownOrNil(c.After), Promoted: knownOrNil(c.Promoted), Free: knownOrNil(c.Free),
 		Pinned: knownOrNil(c.Pinned), Handles: knownOrNil(c.Handles), Final: knownOrNil(c.Finalizable), Compacting: c.Compacting, MemoryLoad: knownOrNil(c.MemoryLoad), Budget: knownOrNil(c.Budget)}
-	if b.Clocks[b.Intervals.Clock[c.Row]].Anchored() {
+	if b.Clocks[b.Intervals.Clock.At(c.Row)].Anchored() {
 		out.Start = utcTime(c.From)
 	}
 	for i, s := range c.Gen {

@@ -172,14 +172,14 @@ func piecesOf(b *evidence.Bundle, all []Artifact) (pieces []evidence.ArtifactID)
 	v := &b.Intervals
 	seen := make(map[evidence.ArtifactID]bool)
 	for i := range v.Len() {
-		a, ok := v.Origin[i].Artifact()
+		a, ok := v.Origin.At(i).Artifact()
 		if !ok || int(a) >= len(all) || all[a].GC == nil || v.Kind[i] != evidence.StopTheWorld {
 			continue
 		}
-		if subject >= 0 && v.Subject[i] != subject {
+		if subject >= 0 && v.Subject.At(i) != subject {
 			return nil
 		}
-		subject = v.Subject[i]
+		subject = v.Subject.At(i)
 		if !seen[a] {
 			seen[a] = true
 			pieces = append(pieces, a)

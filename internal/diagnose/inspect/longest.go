@@ -61,8 +61,8 @@ func longestPauses(b *evidence.Bundle, pauses []int) (out []Longest) {
 func newLongest(b *evidence.Bundle, i int) Longest {
 	v := &b.Intervals
 	l := Longest{Kind: causeOf(b, i), Cause: b.Names.Text(v.NameOf(i, evidence.Trigger)),
-		Failure: b.Names.Text(v.NameOf(i, evidence.Failure)), PauseS: float64((v.End[i]-v.Start[i])/v.Repeats(i)) / 1e9, Origin: b.OriginText(v.Origin[i])}
-	switch c := &b.Clocks[v.Clock[i]]; {
+		Failure: b.Names.Text(v.NameOf(i, evidence.Failure)), PauseS: float64((v.End[i]-v.Start[i])/v.Repeats(i)) / 1e9, Origin: b.OriginText(v.Origin.At(i))}
+	switch c := &b.Clocks[v.Clock.At(i)]; {
 	case c.Anchored():
 		l.At = utcTime(v.Start[i])
 	case c.Resolution > 0: // otherwise there are no stamps

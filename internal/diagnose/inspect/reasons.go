@@ -165,7 +165,7 @@ func (g *GC) sumGrowth(v *evidence.Intervals, pauses, phases []int) {
 	collections, promotions := 0, 0
 	first := make(map[evidence.SubjectID]int64)
 	for _, j := range rows {
-		s := v.Subject[j]
+		s := v.Subject.At(j)
 		i, ok := latest[s]
 		if of, is := v.PauseOf(j); is && (of == evidence.PauseYoung || of == evidence.PauseMixed || of == evidence.PauseFull || of == evidence.PauseDegenerated) {
 			collections += int(v.Repeats(j))

@@ -74,10 +74,10 @@ func (l *layout) listIntervals(kind evidence.Kind, cover string) (rows []int, fr
 	v := &l.b.Intervals
 	byArtifact := make(map[evidence.ArtifactID][]int)
 	for i, k := range v.Kind {
-		if k != kind || v.Subject[i] != l.subject || v.End[i] < v.Start[i] {
+		if k != kind || v.Subject.At(i) != l.subject || v.End[i] < v.Start[i] {
 			continue
 		}
-		if a, ok := v.Origin[i].Artifact(); ok && l.placed[v.Clock[i]] {
+		if a, ok := v.Origin.At(i).Artifact(); ok && l.placed[v.Clock.At(i)] {
 			byArtifact[a] = append(byArtifact[a], i)
 		}
 	}
@@ -91,7 +91,7 @@ func (l *layout) listIntervals(kind evidence.Kind, cover string) (rows []int, fr
 		}
 		return 1
 	}
-	slack := func(a evidence.ArtifactID) int64 { return l.b.Clocks[v.Clock[byArtifact[a][0]]].Slack() }
+	slack := func(a evidence.ArtifactID) int64 { return l.b.Clocks[v.Clock.At(byArtifact[a][0])].Slack() }
 	slices.SortFunc(order, func(x, y evidence.ArtifactID) int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(slack(x), slack(y)), cmp.Compare(x, y))
 	})
@@ -238,7 +238,7 @@ func mergeGap(bandSpans []bandSpan) int64 {
 }
 
 func (l *layout) causeText(row int) string {
-	return l.b.Names.Text(l.b.Intervals.Cause[row])
+	return l.b.Names.Text(l.b.Intervals.Cause.At(row))
 }
 
 // cycleText describes a collector's cycle.

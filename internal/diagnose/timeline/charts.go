@@ -259,7 +259,7 @@ func (l *layout) atCycles(looked spans) (used, goal Curve) {
 		if end < l.t.From || start > l.t.To {
 			continue
 		}
-		a, _ := v.Origin[i].Artifact()
+		a, _ := v.Origin.At(i).Artifact()
 		if !seen[a] {
 			seen[a] = true
 			from = append(from, a)

@@ -63,7 +63,7 @@ func (l *layout) alignedClocks() []bool {
 	cycles := make([]int, len(b.Clocks))
 	for i, k := range b.Intervals.Kind {
 		if k == evidence.GCMark {
-			cycles[b.Intervals.Clock[i]]++
+			cycles[b.Intervals.Clock.At(i)]++
 		}
 	}
 	for i, n := range cycles {

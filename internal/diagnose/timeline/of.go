@@ -277,7 +277,7 @@ func (l *layout) isDrawn(c *evidence.Coverage) bool {
 	}
 	if l.cycles == nil {
 		l.cycles = make(map[evidence.ArtifactID]bool)
-		for _, o := range l.b.Intervals.Origin {
+		for _, o := range l.b.Intervals.Origin.All() {
 			if a, ok := o.Artifact(); ok {
 				l.cycles[a] = true
 			}

@@ -121,14 +121,14 @@ func (l *layout) addLockWaits() {
 
 func (l *layout) lockWaitText(row int) string {
 	v := &l.b.Intervals
-	text := fmt.Sprintf("%s %d", l.laneNoun(), v.Lane[row])
+	text := fmt.Sprintf("%s %d", l.laneNoun(), v.Lane.At(row))
 	if c := l.causeText(row); c != "" {
 		text += ", " + c
 	}
-	if h := v.Holder[row]; h > 0 {
+	if h := v.Holder.At(row); h > 0 {
 		text += fmt.Sprintf(", held by %s %d", l.laneNoun(), h)
 	}
-	if where := l.frames.describeStack(l.b, v.Stack[row]); where != "" {
+	if where := l.frames.describeStack(l.b, v.Stack.At(row)); where != "" {
 		text += ", " + where
 	}
 	return text

@@ -75,7 +75,7 @@ func TestAlikeWaits(t *testing.T) {
 	got := spent(b, "GET /prices")
 	about(t, got, "sync wait | chan send in main.(*limiter).acquire", 60*13)
 	about(t, got, "network wait | 10.0.0.7:80", 60*20)
-	for i, stack := range b.Intervals.Stack {
+	for i, stack := range b.Intervals.Stack.All() {
 		if frames := b.Stacks.Frames(stack); len(frames) == 0 || b.Names.Text(frames[3].Func) != "main.(*shop).price" {
 			t.Fatalf("call %d has the stack %v", i, frames)
 		}

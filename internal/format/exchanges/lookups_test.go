@@ -55,11 +55,11 @@ func TestLinkLookups(t *testing.T) {
 			v, r := &b.Intervals, &b.Requests
 			lookups, linked, right := 0, 0, 0
 			for i, k := range v.Kind {
-				if k != evidence.Call || b.Names.Wait(v.Cause[i]).Kind != evidence.NameServer {
+				if k != evidence.Call || b.Names.Wait(v.Cause.At(i)).Kind != evidence.NameServer {
 					continue
 				}
 				lookups++
-				if row := int(v.Request[i]) - 1; row >= 0 {
+				if row := int(v.Request.At(i)) - 1; row >= 0 {
 					linked++
 					if from := r.End.At(row) - r.Latency(row); v.Start[i]-from >= x.handover*1000 && v.Start[i]-from <= x.handover*1000+20_000 {
 						right++

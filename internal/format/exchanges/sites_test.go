@@ -19,7 +19,7 @@ func TestSites(t *testing.T) {
 	for i, k := range b.Intervals.Kind {
 		if k == evidence.Call {
 			site := ""
-			for _, f := range b.Stacks.Frames(b.Intervals.Stack[i]) {
+			for _, f := range b.Stacks.Frames(b.Intervals.Stack.At(i)) {
 				site += b.Names.Text(f.Func) + ";"
 			}
 			sites = append(sites, site)

@@ -95,12 +95,12 @@ func (w *text) writeRequests() {
 func (w *text) writeIntervals() {
 	v := &w.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(w, "%s s%d lane %d %s + %v", v.Kind[i], v.Subject[i], v.Lane[i], w.formatTime(v.Start[i]), time.Duration(v.End[i]-v.Start[i]))
-		if v.Cause[i] != 0 {
-			fmt.Fprintf(w, " %q", w.Names.Text(v.Cause[i]))
+		fmt.Fprintf(w, "%s s%d lane %d %s + %v", v.Kind[i], v.Subject.At(i), v.Lane.At(i), w.formatTime(v.Start[i]), time.Duration(v.End[i]-v.Start[i]))
+		if v.Cause.At(i) != 0 {
+			fmt.Fprintf(w, " %q", w.Names.Text(v.Cause.At(i)))
 		}
-		if v.Holder[i] != 0 || v.Request[i] != 0 {
-			fmt.Fprintf(w, " holder %d request %d", v.Holder[i], v.Request[i])
+		if v.Holder.At(i) != 0 || v.Request.At(i) != 0 {
+			fmt.Fprintf(w, " holder %d request %d", v.Holder.At(i), v.Request.At(i))
 		}
 		for k := range evidence.NumKeys {
 			x, ok := v.Get(i, k)
@@ -114,8 +114,8 @@ func (w *text) writeIntervals() {
 				fmt.Fprintf(w, ", %s %v", k, x)
 			}
 		}
-		w.writeStack(v.Stack[i])
-		w.writeOrigin(v.Origin[i])
+		w.writeStack(v.Stack.At(i))
+		w.writeOrigin(v.Origin.At(i))
 	}
 }
 

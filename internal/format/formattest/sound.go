@@ -27,7 +27,7 @@ func Sound(t testing.TB, b *evidence.Bundle, err error) {
 	checkRequests(t, b, about)
 	v := &b.Intervals
 	for i := range v.Len() {
-		about("interval", i, v.Subject[i])
+		about("interval", i, v.Subject.At(i))
 		if v.End[i] < v.Start[i] {
 			t.Errorf("interval %d (%s) ends at %d before it begins at %d", i, v.Kind[i], v.End[i], v.Start[i])
 		}

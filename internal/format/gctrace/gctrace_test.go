@@ -48,8 +48,8 @@ func render(b *evidence.Bundle, err error) string {
 	}
 	v := &b.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(&w, "%s s%d l%d %v..%v", v.Kind[i], v.Subject[i], v.Lane[i], time.Duration(v.Start[i]), time.Duration(v.End[i]))
-		if c := b.Names.Text(v.Cause[i]); c != "" {
+		fmt.Fprintf(&w, "%s s%d l%d %v..%v", v.Kind[i], v.Subject.At(i), v.Lane.At(i), time.Duration(v.Start[i]), time.Duration(v.End[i]))
+		if c := b.Names.Text(v.Cause.At(i)); c != "" {
 			fmt.Fprintf(&w, " %s", c)
 		}
 		for k := range evidence.NumKeys {
@@ -57,7 +57,7 @@ func render(b *evidence.Bundle, err error) string {
 				fmt.Fprintf(&w, " %s=%s", strings.ReplaceAll(k.String(), " ", "-"), figure(k, x))
 			}
 		}
-		fmt.Fprintf(&w, " @%d\n", v.Origin[i].Position())
+		fmt.Fprintf(&w, " @%d\n", v.Origin.At(i).Position())
 	}
 	for _, c := range b.Coverage {
 		fmt.Fprintf(&w, "covered %s s%d %v..%v lost %d @%d\n", c.Kind, c.Subject, time.Duration(c.From), time.Duration(c.Until), c.Lost, c.Origin.Position())

@@ -16,12 +16,12 @@ const inTurn = `2014-04-16T09:48:09.968+0900: 189.025: [GC pause (G1 Evacuation 
 func TestJVMsInTurn(t *testing.T) {
 	b := suite.MustRead(t, []byte(inTurn))
 	v := &b.Intervals
-	if v.Len() != 2 || v.Subject[0] == v.Subject[1] {
-		t.Fatalf("%d pauses of subjects %v, want 2 of two", v.Len(), v.Subject)
+	if v.Len() != 2 || v.Subject.At(0) == v.Subject.At(1) {
+		t.Fatalf("%d pauses of subjects %v, want 2 of two", v.Len(), []evidence.SubjectID{v.Subject.At(0), v.Subject.At(1)})
 	}
 	for i := range v.Len() {
-		if n := len(b.Covered(v.Subject[i], evidence.CoverGC)); n == 0 {
-			t.Errorf("subject %d is not covered", v.Subject[i])
+		if n := len(b.Covered(v.Subject.At(i), evidence.CoverGC)); n == 0 {
+			t.Errorf("subject %d is not covered", v.Subject.At(i))
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestUndatedBeforeDated(t *testing.T) {
 		}
 		for i := range b.Intervals.Len() {
 			if s := b.Intervals.Start[i]; s < c.from-50e6 || b.Intervals.End[i] > c.until {
-				t.Errorf("%s: line %d is at %d, want %d to %d", name, b.Intervals.Origin[i].Position(), s, c.from, c.until)
+				t.Errorf("%s: line %d is at %d, want %d to %d", name, b.Intervals.Origin.At(i).Position(), s, c.from, c.until)
 			}
 		}
 	}

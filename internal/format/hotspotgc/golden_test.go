@@ -36,7 +36,7 @@ func render(b *evidence.Bundle, err error) string {
 		fmt.Fprintf(&w, "covered %s of subject %d %s..%s\n", c.Kind, c.Subject, ms(c.From), ms(c.Until))
 	}
 	for i := range v.Len() {
-		fmt.Fprintf(&w, "%d: %s of subject %d lane %d %s +%.6f ms %q", v.Origin[i].Position(), v.Kind[i], v.Subject[i], v.Lane[i], ms(v.Start[i]), float64(v.End[i]-v.Start[i])/1e6, b.Names.Text(v.Cause[i]))
+		fmt.Fprintf(&w, "%d: %s of subject %d lane %d %s +%.6f ms %q", v.Origin.At(i).Position(), v.Kind[i], v.Subject.At(i), v.Lane.At(i), ms(v.Start[i]), float64(v.End[i]-v.Start[i])/1e6, b.Names.Text(v.Cause.At(i)))
 		for k := evidence.Key(0); k < evidence.NumKeys; k++ {
 			x, ok := v.Get(i, k)
 			switch {

@@ -50,8 +50,8 @@ func TestIncident(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := &b.Intervals
-	if v.Len() != 1 || v.End[0]-v.Start[0] != 32301e3 || b.Names.Text(v.Cause[0]) != "ParNew" || b.Names.Text(v.NameOf(0, evidence.Trigger)) != "Allocation Failure" {
-		t.Fatalf("%d rows, %d ns, %q %q", v.Len(), v.End[0]-v.Start[0], b.Names.Text(v.Cause[0]), b.Names.Text(v.NameOf(0, evidence.Trigger)))
+	if v.Len() != 1 || v.End[0]-v.Start[0] != 32301e3 || b.Names.Text(v.Cause.At(0)) != "ParNew" || b.Names.Text(v.NameOf(0, evidence.Trigger)) != "Allocation Failure" {
+		t.Fatalf("%d rows, %d ns, %q %q", v.Len(), v.End[0]-v.Start[0], b.Names.Text(v.Cause.At(0)), b.Names.Text(v.NameOf(0, evidence.Trigger)))
 	}
 	for k, want := range map[evidence.Key]float64{
 		evidence.YoungBefore: 1770060 << 10, evidence.YoungAfter: 25950 << 10, evidence.YoungCapacity: 1922432 << 10,

@@ -16,7 +16,7 @@ func rendered(b *evidence.Bundle, err error) string {
 	}
 	v := &b.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(&w, "%s %q", v.Kind[i], b.Names.Text(v.Cause[i]))
+		fmt.Fprintf(&w, "%s %q", v.Kind[i], b.Names.Text(v.Cause.At(i)))
 		if p, ok := v.PauseOf(i); ok {
 			fmt.Fprintf(&w, " (%s)", p)
 		}
@@ -35,7 +35,7 @@ func rendered(b *evidence.Bundle, err error) string {
 				fmt.Fprintf(&w, " %s=%vK", k, x/1024)
 			}
 		}
-		fmt.Fprintf(&w, " @%d\n", v.Origin[i].Position())
+		fmt.Fprintf(&w, " @%d\n", v.Origin.At(i).Position())
 	}
 	for _, f := range b.Facts {
 		if strings.HasPrefix(f.Key, "lines.") {

@@ -151,7 +151,7 @@ func pausesOf(t *testing.T, log string) (pauses map[int64][]int64, full map[int6
 	for _, i := range b.Intervals.Select(evidence.StopTheWorld, -1) {
 		id, ok := b.Intervals.Get(i, evidence.CycleNumber)
 		if !ok {
-			t.Fatalf("a pause has no number: %s", b.OriginText(b.Intervals.Origin[i]))
+			t.Fatalf("a pause has no number: %s", b.OriginText(b.Intervals.Origin.At(i)))
 		}
 		pauses[int64(id)] = append(pauses[int64(id)], b.Intervals.End[i]-b.Intervals.Start[i])
 		p, _ := b.Intervals.PauseOf(i)

@@ -163,7 +163,7 @@ func TestStarvation(t *testing.T) {
 		t.Errorf("%d adjustments of the pool, want 21", len(adjusted))
 	}
 	for _, i := range adjusted {
-		if why := b.Names.Text(b.Intervals.Cause[i]); why != "CooperativeBlocking" {
+		if why := b.Names.Text(b.Intervals.Cause.At(i)); why != "CooperativeBlocking" {
 			t.Errorf("adjusted for %s", why)
 		}
 	}

@@ -59,15 +59,15 @@ func render(b *evidence.Bundle, err error) string {
 	}
 	v := &b.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(&w, "%s lane %d %s..%s", v.Kind[i], v.Lane[i], ms(v.Start[i]), ms(v.End[i]))
-		if c := b.Names.Text(v.Cause[i]); c != "" {
+		fmt.Fprintf(&w, "%s lane %d %s..%s", v.Kind[i], v.Lane.At(i), ms(v.Start[i]), ms(v.End[i]))
+		if c := b.Names.Text(v.Cause.At(i)); c != "" {
 			fmt.Fprintf(&w, " %q", c)
 		}
-		if v.Holder[i] != 0 {
-			fmt.Fprintf(&w, " holder %d", v.Holder[i])
+		if v.Holder.At(i) != 0 {
+			fmt.Fprintf(&w, " holder %d", v.Holder.At(i))
 		}
-		if v.Request[i] != 0 {
-			fmt.Fprintf(&w, " request %d", v.Request[i])
+		if v.Request.At(i) != 0 {
+			fmt.Fprintf(&w, " request %d", v.Request.At(i))
 		}
 		for k := evidence.Key(0); k < evidence.NumKeys; k++ {
 			if x, ok := v.Get(i, k); ok {
@@ -75,7 +75,7 @@ func render(b *evidence.Bundle, err error) string {
 			}
 		}
 		fmt.Fprintln(&w)
-		frames(&w, b, v.Stack[i])
+		frames(&w, b, v.Stack.At(i))
 	}
 	s := &b.Samples
 	for i := range s.Len() {

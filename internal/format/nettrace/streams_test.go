@@ -155,7 +155,7 @@ func TestCollectionsAcrossStreams(t *testing.T) {
 			number, _ := v.Get(i, evidence.CycleNumber)
 			gen, _ := v.Get(i, evidence.Generation)
 			ms := func(at int64) int64 { return (at - eventpipetest.Began.UnixNano()) / 1e6 }
-			got[int(number)] = seen{ms(v.Start[i]), ms(v.End[i]), int(gen), b.Names.Text(v.NameOf(i, evidence.Trigger)) == "large allocations", v.Stack[i] != 0}
+			got[int(number)] = seen{ms(v.Start[i]), ms(v.End[i]), int(gen), b.Names.Text(v.NameOf(i, evidence.Trigger)) == "large allocations", v.Stack.At(i) != 0}
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", name, got, want)

@@ -49,11 +49,11 @@ func render(b *evidence.Bundle, err error) string {
 	}
 	v := &b.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(&w, "%s of request %d: %s %q %v", v.Kind[i], v.Request[i], b.Names.Text(v.Cause[i]), b.Names.Text(v.NameOf(i, evidence.Operation)), time.Duration(v.End[i]-v.Start[i]))
+		fmt.Fprintf(&w, "%s of request %d: %s %q %v", v.Kind[i], v.Request.At(i), b.Names.Text(v.Cause.At(i)), b.Names.Text(v.NameOf(i, evidence.Operation)), time.Duration(v.End[i]-v.Start[i]))
 		if ns, ok := v.Get(i, evidence.ServerTime); ok {
 			fmt.Fprintf(&w, ", there %v", time.Duration(ns))
 		}
-		fmt.Fprintf(&w, " @%d\n", v.Origin[i].Position())
+		fmt.Fprintf(&w, " @%d\n", v.Origin.At(i).Position())
 	}
 	for _, f := range b.Facts {
 		fmt.Fprintf(&w, "fact %s %s\n", f.Key, f.Value)

@@ -106,7 +106,7 @@ func TestLive(t *testing.T) {
 			}
 			x := &b.Intervals
 			for _, i := range x.Select(evidence.LockWait, -1) {
-				if x.Lane[i] == seen["enter"].Lane && x.Holder[i] == seen["holder"].Lane {
+				if x.Lane.At(i) == seen["enter"].Lane && x.Holder.At(i) == seen["holder"].Lane {
 					return
 				}
 			}

@@ -88,7 +88,7 @@ func render(b *evidence.Bundle, err error) string {
 	}
 	v := &b.Intervals
 	for i := range v.Len() {
-		fmt.Fprintf(&w, "%s: %#x waits for %s of %#x @%d\n", v.Kind[i], int64(v.Lane[i]), b.Names.Text(v.Cause[i]), int64(v.Holder[i]), v.Origin[i].Position())
+		fmt.Fprintf(&w, "%s: %#x waits for %s of %#x @%d\n", v.Kind[i], int64(v.Lane.At(i)), b.Names.Text(v.Cause.At(i)), int64(v.Holder.At(i)), v.Origin.At(i).Position())
 	}
 	for _, f := range b.Facts {
 		fmt.Fprintf(&w, "fact %s %s @%d\n", f.Key, f.Value, f.Origin.Position())

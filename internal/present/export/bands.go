@@ -27,7 +27,7 @@ func (p *viewed) writeIntervals(root uint64, rank int, title string, rows []int)
 	tracks := make(map[evidence.ArtifactID][]slot)
 	var sources []evidence.ArtifactID
 	for _, i := range rows {
-		a, _ := v.Origin[i].Artifact()
+		a, _ := v.Origin.At(i).Artifact()
 		if tracks[a] == nil {
 			sources = append(sources, a)
 		}
@@ -42,20 +42,20 @@ func (p *viewed) writeIntervals(root uint64, rank int, title string, rows []int)
 			on = len(tracks[a])
 			name := title
 			if len(sources) > 1 && a != sources[0] {
-				name += " in " + filepath.Base(p.s.artifactName(v.Origin[i]))
+				name += " in " + filepath.Base(p.s.artifactName(v.Origin.At(i)))
 			}
 			tracks[a] = append(tracks[a], slot{track: p.t.addTrack(track{parent: root, name: name, rank: rank})})
 		}
 		x := &tracks[a][on]
 		x.until = v.End[i]
-		name := p.s.Bundle.Names.Text(v.Cause[i])
+		name := p.s.Bundle.Names.Text(v.Cause.At(i))
 		if name == "" {
 			name = v.Kind[i].String()
 		}
 		if n, ok := v.Get(i, evidence.CycleNumber); ok {
 			name = fmt.Sprintf("%s %.0f", name, n)
 		}
-		p.t.noteOnce("origin", p.s.Bundle.OriginText(v.Origin[i]))
+		p.t.noteOnce("origin", p.s.Bundle.OriginText(v.Origin.At(i)))
 		for k := range evidence.NumKeys {
 			if n, ok := v.Get(i, k); ok {
 				p.t.noteFigure(figureColumns[k], n)

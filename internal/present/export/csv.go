@@ -153,9 +153,9 @@ func (t *rows) writeIntervals() error {
 		return err
 	}
 	for i := range v.Len() {
-		o := v.Origin[i]
-		t.addCells(t.s.artifactName(o), b.OriginText(o), t.s.subjectTitle(v.Subject[i]), v.Kind[i].String(), b.Names.Text(v.Cause[i]), formatLane(v.Lane[i]))
-		t.addClockTime(v.Start[i], v.Clock[i])
+		o := v.Origin.At(i)
+		t.addCells(t.s.artifactName(o), b.OriginText(o), t.s.subjectTitle(v.Subject.At(i)), v.Kind[i].String(), b.Names.Text(v.Cause.At(i)), formatLane(v.Lane.At(i)))
+		t.addClockTime(v.Start[i], v.Clock.At(i))
 		t.addCells(formatMilliseconds(v.End[i] - v.Start[i]))
 		for _, k := range keys {
 			t.addCells(t.figureCell(i, k))

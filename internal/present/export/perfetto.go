@@ -63,7 +63,7 @@ func (p *viewed) writeProcess(id evidence.SubjectID) {
 	bands := make([][]int, len(lasting))
 	some := len(groups) > 0
 	for i, x := range lasting {
-		bands[i] = slices.DeleteFunc(b.Intervals.Select(x.kind, id), func(row int) bool { return !p.isPlaced(b.Intervals.Clock[row], b.Intervals.Origin[row]) })
+		bands[i] = slices.DeleteFunc(b.Intervals.Select(x.kind, id), func(row int) bool { return !p.isPlaced(b.Intervals.Clock.At(row), b.Intervals.Origin.At(row)) })
 		some = some || len(bands[i]) > 0
 	}
 	of := func(x evidence.SubjectID, c evidence.ClockID, o evidence.Origin) bool {

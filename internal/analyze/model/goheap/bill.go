@@ -66,7 +66,7 @@ func (g *Process) marksIn(cycles []metrics.Cycle) metrics.Spans {
 	want, _ := g.Origin.Artifact()
 	var out metrics.Spans
 	for _, i := range v.Select(evidence.GCMark, g.Subject) {
-		if a, _ := v.Origin[i].Artifact(); a != want || cycles != nil && !liesInCycle(cycles, v.Start[i]) {
+		if a, _ := v.Origin.At(i).Artifact(); a != want || cycles != nil && !liesInCycle(cycles, v.Start[i]) {
 			continue
 		}
 		out = out.Add(v.Start[i], v.End[i])

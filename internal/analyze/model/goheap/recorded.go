@@ -224,7 +224,7 @@ func (g *Process) findQuiet() (q quiet) {
 	v := &b.Intervals
 	var marks metrics.Spans
 	for _, i := range v.Select(evidence.GCMark, g.Subject) {
-		if among(v.Origin[i]) {
+		if among(v.Origin.At(i)) {
 			marks = append(marks, metrics.Span{From: v.Start[i], To: v.End[i]})
 		}
 	}

@@ -158,7 +158,7 @@ func testFrames(t *testing.T, before, unix bool) {
 	}
 	calls, v := 0, &b.Intervals
 	for i, k := range v.Kind {
-		if k == evidence.Call && b.Names.Text(v.Cause[i]) == placeOf(l) {
+		if k == evidence.Call && b.Names.Text(v.Cause.At(i)) == placeOf(l) {
 			if calls++; v.End[i]-v.Start[i] < int64(slow) {
 				t.Errorf("a call took %d ns", v.End[i]-v.Start[i])
 			}

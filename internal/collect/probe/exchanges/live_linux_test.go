@@ -195,10 +195,10 @@ func testRecord(t *testing.T, at func(name string) string) {
 	}
 	calls, v := make(map[string]int), &b.Intervals
 	for i, k := range v.Kind {
-		if k != evidence.Call || v.Request[i] == 0 {
+		if k != evidence.Call || v.Request.At(i) == 0 {
 			continue
 		}
-		if registers.call != "" && !slices.ContainsFunc(b.Stacks.Frames(v.Stack[i]), func(f evidence.Frame) bool {
+		if registers.call != "" && !slices.ContainsFunc(b.Stacks.Frames(v.Stack.At(i)), func(f evidence.Frame) bool {
 			return strings.HasSuffix(b.Names.Text(f.Func), "probe/exchanges.service")
 		}) {
 			t.Errorf("the code that sends call %d is not told\n%s", i, text)

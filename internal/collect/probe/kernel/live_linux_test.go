@@ -219,14 +219,14 @@ func TestWaiting(t *testing.T) {
 		v := &b.Intervals
 		var found, named, onFile int
 		for i := range v.Len() {
-			if b.Names.Text(v.Cause[i]) != c.mechanism || v.End[i]-v.Start[i] < int64(longWait) {
+			if b.Names.Text(v.Cause.At(i)) != c.mechanism || v.End[i]-v.Start[i] < int64(longWait) {
 				continue
 			}
 			found++
 			if b.Names.Text(v.NameOf(i, evidence.Operation)) == c.on {
 				onFile++
 			}
-			for _, f := range b.Stacks.Frames(v.Stack[i]) {
+			for _, f := range b.Stacks.Frames(v.Stack.At(i)) {
 				if strings.HasSuffix(b.Names.Text(f.Func), c.function) {
 					named++
 					break
@@ -272,7 +272,7 @@ func TestWorkers(t *testing.T) {
 		t.Error("a child of another name counts")
 	}
 	off := read(t, r, "offcpu.txt")
-	if slices.Contains(off.Intervals.Lane, evidence.LaneID(other)) {
+	if off.Intervals.Lane.Has(evidence.LaneID(other)) {
 		t.Error("a wait of a child of another name counts")
 	}
 }
@@ -311,14 +311,14 @@ func TestReady(t *testing.T) {
 	var asleep, ready []int64
 	for i := range v.Len() {
 		took := v.End[i] - v.Start[i]
-		if v.Lane[i] != evidence.LaneID(lane) {
+		if v.Lane.At(i) != evidence.LaneID(lane) {
 			continue
 		}
-		switch b.Names.Text(v.Cause[i]) {
+		switch b.Names.Text(v.Cause.At(i)) {
 		case evidence.KernelSleep:
 			asleep = append(asleep, took)
 		case evidence.KernelPreempted:
-			if n := len(b.Stacks.Frames(v.Stack[i])); n > 0 && slices.ContainsFunc(b.Stacks.Frames(v.Stack[i]), func(f evidence.Frame) bool {
+			if n := len(b.Stacks.Frames(v.Stack.At(i))); n > 0 && slices.ContainsFunc(b.Stacks.Frames(v.Stack.At(i)), func(f evidence.Frame) bool {
 				return strings.Contains(b.Names.Text(f.Func), "nanosleep")
 			}) {
 				ready = append(ready, took)

@@ -137,9 +137,9 @@ func changes(b *evidence.Bundle) (out []change) {
 		}
 	}
 	for column, clear := range map[string]func(v *evidence.Intervals){
-		"cause": func(v *evidence.Intervals) { v.Cause = make([]evidence.NameID, v.Len()) },
-		"stack": func(v *evidence.Intervals) { v.Stack = make([]evidence.StackID, v.Len()) },
-		"lane":  func(v *evidence.Intervals) { v.Lane = make([]evidence.LaneID, v.Len()) },
+		"cause": func(v *evidence.Intervals) { v.Cause = emptied(&v.Cause) },
+		"stack": func(v *evidence.Intervals) { v.Stack = emptied(&v.Stack) },
+		"lane":  func(v *evidence.Intervals) { v.Lane = emptied(&v.Lane) },
 	} {
 		if b.Intervals.Len() > 0 {
 			add(true, func(b *evidence.Bundle) { clear(&b.Intervals) }, "intervals have no %s", column)
@@ -203,7 +203,7 @@ func withoutKey(b *evidence.Bundle, k evidence.Key) {
 	other := evidence.NewBundle()
 	p := other.Builder(other.AddArtifact(evidence.Artifact{}), "")
 	for i := range v.Len() {
-		x := evidence.Interval{Subject: v.Subject[i], Lane: v.Lane[i], Kind: v.Kind[i], Start: v.Start[i], End: v.End[i], Request: v.Request[i], Stack: v.Stack[i], Cause: v.Cause[i], Holder: v.Holder[i], Origin: v.Origin[i]}
+		x := evidence.Interval{Subject: v.Subject.At(i), Lane: v.Lane.At(i), Kind: v.Kind[i], Start: v.Start[i], End: v.End[i], Request: v.Request.At(i), Stack: v.Stack.At(i), Cause: v.Cause.At(i), Holder: v.Holder.At(i), Origin: v.Origin.At(i)}
 		for key := range evidence.NumKeys {
 			if y, ok := v.Get(i, key); ok && key != k {
 				x.Extra = append(x.Extra, evidence.Extra{Key: key, Value: y})
@@ -214,6 +214,14 @@ func withoutKey(b *evidence.Bundle, k evidence.Key) {
 	clocks := v.Clock
 	*v = other.Intervals
 	v.Clock = clocks
+}
+
+// emptied returns a column as long as another, whose rows are all 0.
+func emptied[T ~int32 | ~int64 | ~uint8](c *evidence.Column[T]) (out evidence.Column[T]) {
+	for range c.Len() {
+		out.Append(0)
+	}
+	return out
 }
 
 // keepRequests leaves the first requests of a bundle; the others are another host's.

@@ -142,7 +142,7 @@ func judgeForced(c *check.Case) check.Verdict {
 func (g *collector) findAsker(c *check.Case, forced []metrics.Cycle) (most check.Site) {
 	times := make(map[check.Site]int)
 	for _, x := range forced {
-		if s := c.SiteOf(c.Bundle.Intervals.Stack[x.Row]); s.Function != "" || s.Callee != "" {
+		if s := c.SiteOf(c.Bundle.Intervals.Stack.At(x.Row)); s.Function != "" || s.Callee != "" {
 			if times[s]++; times[s] > times[most] {
 				most = s
 			}

@@ -161,7 +161,7 @@ func (g *collector) allocationStalls() (s stalls) {
 		}
 		d := float64(v.End[i]-v.Start[i]) / 1e9
 		if s.rows = append(s.rows, i); d > s.longest || len(s.rows) == 1 {
-			s.longest, s.origin = d, v.Origin[i]
+			s.longest, s.origin = d, v.Origin.At(i)
 		}
 		s.sum += d
 		s.any = s.any.Add(v.Start[i], v.End[i])

@@ -155,7 +155,7 @@ func (g *collector) cmsCycle() float64 {
 	var took []float64
 	next := 0
 	for _, i := range v.Select(evidence.GCConcurrent, g.c.Subject) {
-		if !strings.Contains(strings.ToLower(g.c.Bundle.Names.Text(v.Cause[i])), "sweep") {
+		if !strings.Contains(strings.ToLower(g.c.Bundle.Names.Text(v.Cause.At(i))), "sweep") {
 			continue
 		}
 		for next+1 < len(marks) && marks[next+1].From < v.Start[i] {

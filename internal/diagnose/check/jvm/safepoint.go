@@ -241,7 +241,7 @@ func (g *collector) nonGCStops() (out []halt, untold metrics.Pauses, seen bool) 
 		if v.Start[i] < g.From || v.Start[i] >= g.Until {
 			continue
 		}
-		name := g.c.Bundle.Names.Text(v.Cause[i])
+		name := g.c.Bundle.Names.Text(v.Cause.At(i))
 		if isDump(name) && g.wasDumpTakenAt(v.End[i]) {
 			continue
 		}

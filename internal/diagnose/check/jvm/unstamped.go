@@ -41,9 +41,9 @@ func longUnstamped(c *check.Case, is func(unstamped) bool, what string) (v check
 	rows := &c.Bundle.Intervals
 	n, sum, most := 0, 0., unstamped{}
 	for _, i := range rows.Select(evidence.StopTheWorld, c.Subject) {
-		a, _ := rows.Origin[i].Artifact()
+		a, _ := rows.Origin.At(i).Artifact()
 		of, told := rows.PauseOf(i)
-		x := unstamped{of: of, trigger: c.Bundle.Names.Text(rows.NameOf(i, evidence.Trigger)), seconds: float64(rows.End[i]-rows.Start[i]) / float64(rows.Repeats(i)) / 1e9, origin: rows.Origin[i]}
+		x := unstamped{of: of, trigger: c.Bundle.Names.Text(rows.NameOf(i, evidence.Trigger)), seconds: float64(rows.End[i]-rows.Start[i]) / float64(rows.Repeats(i)) / 1e9, origin: rows.Origin.At(i)}
 		if !logs[a] || !told || x.seconds < check.ASecond.Value || !is(x) {
 			continue
 		}

@@ -70,7 +70,7 @@ func spansOf(c *check.Case) *spanned {
 func hasCalls(c *check.Case, a evidence.ArtifactID) bool {
 	v := &c.Bundle.Intervals
 	for i, k := range v.Kind {
-		if of, ok := v.Origin[i].Artifact(); ok && of == a && k == evidence.Call && v.Request[i] > 0 {
+		if of, ok := v.Origin.At(i).Artifact(); ok && of == a && k == evidence.Call && v.Request.At(i) > 0 {
 			return true
 		}
 	}
@@ -106,13 +106,13 @@ func (s *spanned) countCallsOfSlow(c *check.Case) {
 	by := make(map[evidence.NameID]int64)
 	what := make(map[[2]evidence.NameID]int)
 	for i, k := range v.Kind {
-		if k != evidence.Call || v.Subject[i] != c.Subject || !among[v.Request[i]] {
+		if k != evidence.Call || v.Subject.At(i) != c.Subject || !among[v.Request.At(i)] {
 			continue
 		}
 		d := v.End[i] - v.Start[i]
 		took = append(took, d)
-		by[v.Cause[i]] += d
-		what[[2]evidence.NameID{v.Cause[i], v.NameOf(i, evidence.Operation)}]++
+		by[v.Cause.At(i)] += d
+		what[[2]evidence.NameID{v.Cause.At(i), v.NameOf(i, evidence.Operation)}]++
 		if ns, ok := v.Get(i, evidence.ServerTime); ok {
 			s.told++
 			s.there += ns

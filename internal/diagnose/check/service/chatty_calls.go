@@ -96,9 +96,9 @@ func callsByRoute(c *check.Case) (all []calling) {
 	told := make(map[evidence.ArtifactID]bool) // sources that record the calls of their requests; the ledger may charge clients' rows of the same requests
 	v := &b.Intervals
 	for i, k := range v.Kind {
-		if k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 {
-			row := int(v.Request[i]) - 1
-			add(row, v.Cause[i], v.End[i]-v.Start[i])
+		if k == evidence.Call && v.Subject.At(i) == c.Subject && v.Request.At(i) > 0 {
+			row := int(v.Request.At(i)) - 1
+			add(row, v.Cause.At(i), v.End[i]-v.Start[i])
 			a, _ := r.Origin.At(row).Artifact()
 			told[a] = true
 		}
@@ -281,7 +281,7 @@ func keptByCalls(c *check.Case, route string) bool {
 	acts := make(map[int][]int64) // by row
 	v := &c.Bundle.Intervals
 	for i, k := range v.Kind {
-		if row := int(v.Request[i]) - 1; k == evidence.Call && v.Subject[i] == c.Subject && v.Request[i] > 0 && worst.made[row] >= manyCalls.Int64() {
+		if row := int(v.Request.At(i)) - 1; k == evidence.Call && v.Subject.At(i) == c.Subject && v.Request.At(i) > 0 && worst.made[row] >= manyCalls.Int64() {
 			acts[row] = append(acts[row], v.Start[i], v.End[i])
 		}
 	}
@@ -361,7 +361,7 @@ func (g *calling) mainOperation(c *check.Case) string {
 	v := &c.Bundle.Intervals
 	n, all := make(map[evidence.NameID]int), 0
 	for i, k := range v.Kind {
-		if k != evidence.Call || v.Subject[i] != c.Subject || v.Cause[i] != g.to || v.Request[i] == evidence.NoRequest || g.made[int(v.Request[i])-1] == 0 {
+		if k != evidence.Call || v.Subject.At(i) != c.Subject || v.Cause.At(i) != g.to || v.Request.At(i) == evidence.NoRequest || g.made[int(v.Request.At(i))-1] == 0 {
 			continue
 		}
 		all++

@@ -70,10 +70,10 @@ func readExchanged(c *check.Case) *exchanged {
 	}
 	v := &c.Bundle.Intervals
 	for i, k := range v.Kind {
-		if k != evidence.Call || v.Subject[i] != c.Subject {
+		if k != evidence.Call || v.Subject.At(i) != c.Subject {
 			continue
 		}
-		if a, ok := v.Origin[i].Artifact(); !ok || !from[a] {
+		if a, ok := v.Origin.At(i).Artifact(); !ok || !from[a] {
 			continue
 		}
 		port, _ := v.Get(i, evidence.Connection)
@@ -83,8 +83,8 @@ func readExchanged(c *check.Case) *exchanged {
 		if _, answered := v.Get(i, evidence.CallStatus); failed && !answered && v.End[i]-v.Start[i] < givenUp.Int64() {
 			failed = false // a farewell, after which the connection is closed
 		}
-		call := exchangedCall{to: v.Cause[i], operation: v.NameOf(i, evidence.Operation), sent: int64(sent), port: int64(port), begun: v.Start[i],
-			arrived: max(v.Start[i], v.End[i]-int64(unread)), end: v.End[i], request: int(v.Request[i]) - 1, failed: failed}
+		call := exchangedCall{to: v.Cause.At(i), operation: v.NameOf(i, evidence.Operation), sent: int64(sent), port: int64(port), begun: v.Start[i],
+			arrived: max(v.Start[i], v.End[i]-int64(unread)), end: v.End[i], request: int(v.Request.At(i)) - 1, failed: failed}
 		again, _ := v.Get(i, evidence.SentAgain)
 		call.again = int(again)
 		_, call.unknown = v.Get(i, evidence.UnknownName)
