@@ -339,7 +339,7 @@ func boundOf(whom string) check.Fix {
 		}
 	}
 	if slices.ContainsFunc(blockingCommands, func(command string) bool { return strings.HasSuffix(whom, "("+command+")") }) {
-		return check.Fix{Text: fmt.Sprintf("%s waits until there is something, and keeps its connection meanwhile, so that what other requests send on it waits, too: give commands that block connections of their own", whom)}
+		return check.Fix{Text: fmt.Sprintf("%s waits until there is something, and keeps its connection until then, so that what other requests send on it waits, too: give commands that block connections of their own", whom)}
 	}
 	if strings.HasPrefix(whom, "Redis") {
 		return check.Fix{Text: fmt.Sprintf("look at what occupies %s (SLOWLOG GET, LATENCY LATEST): a command on all of a large key, or one after another; until then, limit the wait with a timeout within the request's budget", whom)}
