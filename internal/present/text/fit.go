@@ -35,6 +35,7 @@ type limits struct {
 	short    bool // one line for each item that is not about the first cause
 	shorter  bool // two lines at most for each figure of the first cause
 	plain    bool // of the requests and each other cause only the first lines, and no load whose figures ROUTES has
+	single   bool // items that were to take one line take no second
 	tight    bool // no empty lines between the proofs, and nothing on what the fixes of other causes would do
 }
 
@@ -79,6 +80,7 @@ var less = []func(*limits){
 	func(l *limits) { l.evidence, l.routes = 1, 1 },
 	func(l *limits) { l.plain = true },
 	func(l *limits) { l.ledger = 3 },
+	func(l *limits) { l.single = true },
 }
 
 // renderFitted renders a page that fits the screen, or the shortest there is; with Verbose all of
@@ -133,7 +135,7 @@ func (p *page) wrapOrShorten(text string, indent int, one bool) []string {
 }
 
 // wrapWithin breaks a text into so many lines. What does not fit loses what is in parentheses at its end, then takes one line
-// more; only what is longer still is cut, where a clause ends if one does.
+// more unless the page has no room for it; only what is longer still is cut, where a clause ends if one does.
 func (p *page) wrapWithin(text string, indent, most int) []string {
 	lines := p.wrapText(text, indent)
 	if len(lines) <= most {
@@ -151,13 +153,16 @@ func (p *page) wrapWithin(text string, indent, most int) []string {
 			return fewer
 		}
 	}
-	if len(lines) <= most+1 {
+	if !p.at.single {
+		most++
+	}
+	if len(lines) <= most {
 		return lines
 	}
-	if ended := p.cutAtClause(text, indent, most+1); ended != nil {
+	if ended := p.cutAtClause(text, indent, most); ended != nil {
 		return ended
 	}
-	return append(lines[:most:most], p.shortenToLine(strings.Join(lines[most:], " "), room))
+	return append(lines[:most-1:most-1], p.shortenToLine(strings.Join(lines[most-1:], " "), room))
 }
 
 // cutAtClause breaks the clauses of a text that fit so many lines, without those that follow; nil where these are less than
