@@ -45,10 +45,10 @@ func TestChanges(t *testing.T) {
 		"it must be below": {verdictBy(check.TooLittle, nil, []check.Compared{compared("room", 11, check.Below, check.All)}),
 			[]string{"room: below 10 needed, 11 found"}},
 		"too few, and too little of it": {verdictBy(check.TooFew, few, []check.Compared{compared("cycles", 4, check.Above, check.All)}),
-			[]string{"samples: at least 10 needed, 3 found", "and cycles: at least 10 needed, 4 found"}},
+			[]string{"samples: at least 10 needed, 3 found", "and to find it, cycles: at least 10 needed, 4 found"}},
 		"another cause explains it":        {verdictBy(check.Explained, some, []check.Compared{compared("cycles", 40, check.Above, check.All)}), []string{check.Explained.Changes}},
 		"nothing of it":                    {verdictBy(check.Absent, nil, nil), []string{check.Absent.Changes}},
-		"found, by a figure near its edge": {verdictBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"below 10: cycles (12 found, 1.2 × the threshold)"}},
+		"found, by a figure near its edge": {verdictBy(check.Matters, []check.Compared{compared("samples", 900, check.Above, check.All)}, []check.Compared{compared("cycles", 12, check.Above, check.All), compared("marking", 3, check.Above, check.Beside)}), []string{"cycles: below 10 (12 found, 1.2 × the threshold; the other figures are further from theirs)"}},
 		"found by a single sight":          {verdictBy(check.StandsAlone, nil, nil), []string{check.StandsAlone.Changes}},
 	} {
 		got := Changes(x.v)
