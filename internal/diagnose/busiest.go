@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"cmp"
+	"context"
+	"time"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -19,6 +21,18 @@ type Busiest struct {
 	P50Ms   *float64  `json:"p50_ms"`
 	Parts   []Portion `json:"parts"`          // the largest first, those of a tenth or more
 	Code    string    `json:"code,omitempty"` // where most of the work is done that is the largest part; left out where that is no work, or where it is not known
+
+	// IfTooLong is what is found where requests of this route are too long; left out where nothing is that takes most of their time.
+	IfTooLong *IfTooLong `json:"if_too_long,omitempty"`
+}
+
+// IfTooLong is the first cause under an objective that most requests of a route miss, which nobody has set.
+type IfTooLong struct {
+	AboveMs *float64 `json:"above_ms"` // that objective: half of the route's p50
+	Cause   string   `json:"cause"`
+	Subject string   `json:"subject"`
+	Title   string   `json:"title"`
+	Share   *float64 `json:"share"` // of the time of requests above it
 }
 
 // Portion is a part of the time of a route's requests.
@@ -35,6 +49,26 @@ const (
 	mostPortions = 3
 	mostlyThere  = .5 // of the work, from which the code is told
 )
+
+// supposeTooLong diagnoses again as if the busiest route's requests were too long, if half of them take long enough to be noticed: where each takes as long,
+// none is slow beside the others, and yet something may take most of their time.
+func supposeTooLong(ctx context.Context, read *evidence.Bundle, opt Options, d *Diagnosis) error {
+	b := d.Busiest
+	if b == nil || b.P50Ms == nil || *b.P50Ms < check.Noticeable.Value/1e6 || opt.SLO > 0 || d.Requests == nil || d.Requests.SlowRule != ledger.RuleFloor {
+		return nil
+	}
+	above := *b.P50Ms / 2
+	opt.SLO = time.Duration(above * 1e6)
+	then, err := diagnoseWindow(ctx, read, opt)
+	if err != nil || then.Outcome != Found {
+		return err
+	}
+	first := &then.Verdicts[0]
+	if share := then.Share(first); share != nil && *share >= mostlyThere {
+		b.IfTooLong = &IfTooLong{AboveMs: stats.FiniteOrNil(above), Cause: first.Cause, Subject: first.Subject, Title: first.Title, Share: share}
+	}
+	return nil
+}
 
 // findBusiest returns the busiest route; nil where requests have no routes, or most of its time was not observed.
 func (r *run) findBusiest() *Busiest {

@@ -68,3 +68,46 @@ func TestBusiestRoute(t *testing.T) {
 		t.Errorf("nothing was seen of it: %+v", got)
 	}
 }
+
+// Where every request takes as long, what takes most of it is told for those to whom that is too long, unless they have said what is, or it is quick.
+func TestIfTooLong(t *testing.T) {
+	for _, x := range []struct {
+		took  time.Duration
+		part  int64 // of it that passes in the call, per cent
+		slo   time.Duration
+		cause string
+	}{
+		{40 * time.Millisecond, 80, 0, "service.dependency-slow"},
+		{40 * time.Millisecond, 80, time.Second, ""},
+		{40 * time.Millisecond, 40, 0, ""}, // less than half of it
+		{15 * time.Millisecond, 80, 0, ""},
+	} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace.out"}), "gotrace")
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Name: "shop", Runtime: "go", CPUs: 2})
+		at := int64(time.Hour)
+		for i := range 200 {
+			at += int64(50 * time.Millisecond)
+			called := int64(x.took) * x.part / 100
+			path := evidence.Path{}.Append(evidence.Segment{Kind: evidence.NetWait, Dur: called, Cause: p.Name("10.0.0.7:5432")}).
+				Append(evidence.Segment{Kind: evidence.SleepWait, Dur: (int64(x.took) - called) / 2, Cause: p.Name("sleep")}).
+				Append(evidence.Segment{Kind: evidence.Running, Dur: int64(x.took) - called - (int64(x.took)-called)/2})
+			p.Request(evidence.Request{Subject: s, Lane: evidence.LaneID(i + 1), Route: b.Names.ID("GET /report"), Start: at - int64(x.took), End: at, Path: path})
+		}
+		for _, kind := range []string{evidence.CoverRequests, evidence.CoverStates} {
+			p.Cover(evidence.Coverage{Subject: s, Kind: kind, From: int64(time.Hour), Until: at})
+		}
+		p.Close()
+		d, err := Run(context.Background(), b, Options{SLO: x.slo})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if d.Busiest != nil && d.Busiest.IfTooLong != nil {
+			got = d.Busiest.IfTooLong.Cause
+		}
+		if got != x.cause {
+			t.Errorf("%v, %d %% in a call, objective %v: %s, if that is too long %q, want %q", x.took, x.part, x.slo, d.Outcome, got, x.cause)
+		}
+	}
+}

@@ -33,6 +33,9 @@ type Options struct {
 // evidence it also diagnoses the worst stretches separately, because a day's share says little about one bad hour.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	d, err := diagnoseWindow(ctx, read, opt)
+	if err == nil {
+		err = supposeTooLong(ctx, read, opt, d)
+	}
 	if err != nil || !opt.Since.IsZero() || !opt.Until.IsZero() {
 		return d, err
 	}

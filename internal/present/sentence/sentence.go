@@ -137,10 +137,10 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			}
 			s = append(s, some+".")
 			if d.Outcome == diagnose.NothingFound && (usuallyLong(r) || longTail(r) || manySlow(r)) {
-				s = append(s, describeBusiest(d.Busiest)+askForObjective)
+				s = append(s, describeBusiest(d.Busiest)+askForObjective(d.Busiest))
 			}
 		case d.Outcome == diagnose.NothingFound && (usuallyLong(r) || hasLongRoute(r)):
-			s = append(s, strings.Join(Quantiles(r), ", ")+" of "+units.Plural(r.Count, "request")+", none much longer than others of its route.", describeBusiest(d.Busiest)+askForObjective)
+			s = append(s, strings.Join(Quantiles(r), ", ")+" of "+units.Plural(r.Count, "request")+", none much longer than others of its route.", describeBusiest(d.Busiest)+askForObjective(d.Busiest))
 		case d.Outcome == diagnose.NotJudged && r.Count < ledger.MinRequests:
 		case r.SlowThresholdMs != nil:
 			none := "No request took longer than " + units.Ms(*r.SlowThresholdMs)
@@ -161,6 +161,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			of = "the slow time"
 		}
 		s = append(s, "Most of "+of+": "+most+".")
+	}
+	if b := d.Busiest; b != nil && b.IfTooLong != nil && d.Outcome == diagnose.NotExplained {
+		s = append(s, describeBusiest(b)+askForObjective(b))
 	}
 	if d.AtRequests != nil {
 		did := ""
@@ -242,8 +245,29 @@ func Streams(d *diagnose.Diagnosis) string {
 	return ""
 }
 
-// askForObjective is the advice where all requests take equally long.
-const askForObjective = "Whether that is too long, only an objective tells: set --slo."
+// askForObjective is the advice where all requests take equally long, with what is found if that is too long.
+func askForObjective(b *diagnose.Busiest) string {
+	const asks = "Whether that is too long, only an objective tells: set --slo."
+	if b == nil || b.IfTooLong == nil {
+		return asks
+	}
+	return asks + " " + IfTooLong(b.IfTooLong)
+}
+
+// IfTooLong says what is found under an objective that nobody has set: "If it is, service.waiting is 84 % of it: Slow requests wait for a timer. All
+// about it: --slo 259ms."
+func IfTooLong(x *diagnose.IfTooLong) string {
+	title := strings.TrimSuffix(x.Title, ".") + "."
+	if spent := ofSlow().FindStringSubmatch(title); spent != nil {
+		title = withoutShare(title, spent)
+	}
+	return fmt.Sprintf("If it is, %s is %s of it: %s All about it: --slo %s.", x.Cause, units.Percent(*x.Share), title, ObjectiveOf(x))
+}
+
+// ObjectiveOf returns that objective as --slo takes it: "259ms".
+func ObjectiveOf(x *diagnose.IfTooLong) string {
+	return (time.Duration(*x.AboveMs) * time.Millisecond).String()
+}
 
 // describeBusiest returns a sentence, and a space, that says where most time of all requests went and what it was; "" where
 // that is not known.
