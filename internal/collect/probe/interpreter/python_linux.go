@@ -104,7 +104,7 @@ func openPython(p *process) (Stacks, error) {
 		}
 		s.title = fmt.Sprintf("python %s in %s", release, filepath.Base(m.path))
 		if err := s.findLayout(); err != nil {
-			return nil, fmt.Errorf("Python %s: %w", release, err)
+			return nil, fmt.Errorf("%s: %w", s.title, err)
 		}
 		return s, nil
 	}
@@ -143,8 +143,9 @@ func (p *process) findRuntime(m *mapped) (runtime, version uint64) {
 
 // findLayout finds the offsets, and checks that they lead to the process's threads.
 func (s *pythonStacks) findLayout() (err error) {
-	known := true
-	if s.minor == 13 {
+	layout, known := layouts[s.minor]
+	switch {
+	case s.minor == 13: // it tells its own
 		b := make([]byte, 8*debugWords)
 		if !s.read(s.runtime, b) {
 			return errMemory
@@ -152,12 +153,13 @@ func (s *pythonStacks) findLayout() (err error) {
 		if string(b[:len(cookie)]) != cookie {
 			return errOffsets
 		}
-		s.layout, err = readDebugOffsets(b)
-	} else if s.layout, known = layouts[s.minor]; !known {
+		if s.layout, err = readDebugOffsets(b); err != nil {
+			return err
+		}
+	case known:
+		s.layout = layout
+	default:
 		return errRelease
-	}
-	if err != nil {
-		return err
 	}
 	var b [1]byte
 	if !s.read(s.runtime, b[:]) {
