@@ -73,7 +73,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return err
 	}
 	p.until = max(p.until, p.latest)
-	if p.until <= p.from || p.from == 0 {
+	if p.rows == 0 && (p.until <= p.from || p.from == 0) {
 		return errors.New("interpreterstacks: it covers no time: record again while the process runs")
 	}
 	p.Warn(b)
