@@ -26,9 +26,9 @@ type Busiest struct {
 	IfTooLong *IfTooLong `json:"if_too_long,omitempty"`
 }
 
-// IfTooLong is the first cause under an objective that most requests of a route miss, which nobody has set.
+// IfTooLong is the first cause of a second diagnosis, whose objective is half of the p50 of the busiest route.
 type IfTooLong struct {
-	AboveMs *float64 `json:"above_ms"` // that objective: half of the route's p50
+	AboveMs *float64 `json:"above_ms"` // the objective
 	Cause   string   `json:"cause"`
 	Subject string   `json:"subject"`
 	Title   string   `json:"title"`
@@ -47,7 +47,7 @@ const (
 	mostWalked   = 2000 // requests of a route that tell what its time is: more change the shares by less than 2 %
 	leastPortion = .1   // of a route's time, from which a part of it is told
 	mostPortions = 3
-	mostlyThere  = .5 // of the work, from which the code is told
+	mostlyThere  = .5 // of the work, from which the code is told; of the slow time, from which a cause is told if that is too long
 )
 
 // supposeTooLong diagnoses again as if the busiest route's requests were too long, if half of them take long enough to be noticed: where each takes as long,

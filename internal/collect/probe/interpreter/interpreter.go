@@ -36,7 +36,7 @@ var Probe = probe.Probe{
 	Find:    findAccess,
 }
 
-// State is what a thread does, by the language's own account.
+// State is whether a thread runs code of its language. The interpreter keeps it.
 type State byte
 
 // States, by the letters that recordings have for them.

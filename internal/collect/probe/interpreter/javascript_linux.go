@@ -260,7 +260,7 @@ func (s *javaScript) readSamples(tid int, t *jsThread, offset int64, each func(a
 		if !ok {
 			return
 		}
-		frames, scripts := s.name(s.walk(x.pc, x.registers, x.stack))
+		frames, scripts := s.name(s.walkStack(x.pc, x.registers, x.stack))
 		if t.known = t.known || scripts; t.known {
 			each(int64(x.at)+offset, Thread{ID: tid, State: Running, Frames: frames})
 		} else {
@@ -297,7 +297,7 @@ func (s *javaScript) lookAtWaiting(tid int, t *jsThread, each func(at int64, t T
 	}
 	var r symbol.Registers
 	r.Set(symbol.StackPointer, sp)
-	frames, scripts := s.name(s.walk(pc, r, stack{sp, s.copy[:n]}))
+	frames, scripts := s.name(s.walkStack(pc, r, stack{sp, s.copy[:n]}))
 	if scripts {
 		each(at, Thread{ID: tid, State: Outside, Frames: frames})
 	} else {

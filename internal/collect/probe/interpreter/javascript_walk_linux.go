@@ -39,15 +39,15 @@ type stack struct {
 	copy []byte
 }
 
-func (s stack) word(at uint64) (uint64, bool) {
+func (s stack) wordAt(at uint64) (uint64, bool) {
 	if at < s.sp || at-s.sp > uint64(len(s.copy)) || uint64(len(s.copy))-(at-s.sp) < 8 {
 		return 0, false
 	}
 	return binary.NativeEndian.Uint64(s.copy[at-s.sp:]), true
 }
 
-// walk returns the frames of a stack, innermost first. They are valid until the next call.
-func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []jsFrame {
+// walkStack returns the frames of a stack, innermost first. They are valid until the next call.
+func (w *walker) walkStack(pc uint64, r symbol.Registers, s stack) []jsFrame {
 	w.frames = w.frames[:0]
 	for caller := false; len(w.frames) < mostJSFrames; caller = true {
 		at := pc
@@ -63,13 +63,13 @@ func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []jsFrame {
 				pc = next
 				continue
 			}
-			if fp, ok = w.search(before.Get(symbol.StackPointer), s); !ok {
+			if fp, ok = w.searchFrame(before.Get(symbol.StackPointer), s); !ok {
 				w.cut++ // or it is the outermost
 				break
 			}
 		} else {
-			if _, ok := s.word(fp); !ok || fp < r.Get(symbol.StackPointer) || fp%8 != 0 {
-				if fp, ok = w.search(r.Get(symbol.StackPointer), s); !ok {
+			if _, ok := s.wordAt(fp); !ok || fp < r.Get(symbol.StackPointer) || fp%8 != 0 {
+				if fp, ok = w.searchFrame(r.Get(symbol.StackPointer), s); !ok {
 					w.cut++
 					break
 				}
@@ -77,8 +77,8 @@ func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []jsFrame {
 			w.frames = append(w.frames, jsFrame{at: at})
 		}
 		w.addScript(fp, s)
-		back, ok := s.word(fp + 8)
-		outer, _ := s.word(fp)
+		back, ok := s.wordAt(fp + 8)
+		outer, _ := s.wordAt(fp)
 		if !ok || !w.process.Maps(back-1) {
 			w.cut++
 			break
@@ -93,11 +93,11 @@ func (w *walker) walk(pc uint64, r symbol.Registers, s stack) []jsFrame {
 
 // addScript adds the function of a frame with a frame pointer if it is one of JavaScript.
 func (w *walker) addScript(fp uint64, s stack) {
-	context, ok := s.word(fp + uint64(w.layout.Marker))
+	context, ok := s.wordAt(fp + uint64(w.layout.Marker))
 	if !ok || v8.IsMarker(context) {
 		return
 	}
-	function, _ := s.word(fp + uint64(w.layout.Function))
+	function, _ := s.wordAt(fp + uint64(w.layout.Function))
 	f, ok := w.names.Function(function)
 	if !ok {
 		w.lost++
@@ -106,22 +106,22 @@ func (w *walker) addScript(fp uint64, s stack) {
 	w.frames = append(w.frames, jsFrame{script: true, Function: f})
 }
 
-// search finds the frame pointer of the first frame of JavaScript, or of the call that leaves JavaScript, from an address on. It
+// searchFrame finds the frame pointer of the first frame of JavaScript, or of the call that leaves JavaScript, from an address on. It
 // is for stacks whose compiled code has no rules that are understood.
-func (w *walker) search(from uint64, s stack) (fp uint64, ok bool) {
+func (w *walker) searchFrame(from uint64, s stack) (fp uint64, ok bool) {
 	for fp = (max(from, s.sp) + 7) &^ 7; ; fp += 8 {
-		outer, ok := s.word(fp)
+		outer, ok := s.wordAt(fp)
 		if !ok {
 			return 0, false
 		}
 		if outer <= fp || outer%8 != 0 {
 			continue
 		}
-		if _, in := s.word(outer); !in {
+		if _, in := s.wordAt(outer); !in {
 			continue
 		}
-		context, in := s.word(fp + uint64(w.layout.Marker))
-		back, in2 := s.word(fp + 8)
+		context, in := s.wordAt(fp + uint64(w.layout.Marker))
+		back, in2 := s.wordAt(fp + 8)
 		if !in || !in2 || !w.process.FollowsCall(back) || w.process.HasRules(back-1) {
 			continue
 		}
@@ -131,7 +131,7 @@ func (w *walker) search(from uint64, s stack) (fp uint64, ok bool) {
 			}
 			continue
 		}
-		function, _ := s.word(fp + uint64(w.layout.Function))
+		function, _ := s.wordAt(fp + uint64(w.layout.Function))
 		if _, is := w.names.Function(function); is {
 			return fp, true
 		}

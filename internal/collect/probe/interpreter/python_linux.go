@@ -189,10 +189,10 @@ func (s *pythonStacks) eachThread(each func(thread, holder uint64)) error {
 	for n := 0; interpreter != 0 && n < mostInterpreters; n++ {
 		holder := s.holderOf(interpreter)
 		for thread := s.word(interpreter + uint64(s.threads)); thread != 0 && seen < mostPyThreads; seen++ {
-			if !s.read(thread, s.thread) || s.field(s.thread, s.threadInterp) != interpreter {
+			if !s.read(thread, s.thread) || s.wordIn(s.thread, s.threadInterp) != interpreter {
 				break // it has ended meanwhile, and its memory is something else
 			}
-			next := s.field(s.thread, s.threadNext)
+			next := s.wordIn(s.thread, s.threadNext)
 			each(thread, holder)
 			thread = next
 		}
@@ -220,7 +220,7 @@ func (s *pythonStacks) holderOf(interpreter uint64) uint64 {
 	return holder
 }
 
-func (s *pythonStacks) field(b []byte, at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
+func (s *pythonStacks) wordIn(b []byte, at int) uint64 { return binary.NativeEndian.Uint64(b[at:]) }
 
 // Look reads the stacks of all threads. One that held the interpreter's lock just before ran.
 func (s *pythonStacks) Look(each func(Thread)) (torn int, err error) {
@@ -239,7 +239,7 @@ func (s *pythonStacks) Look(each func(Thread)) (torn int, err error) {
 			t.State = Running
 		}
 		ok := false
-		current := s.field(s.thread, s.current)
+		current := s.wordIn(s.thread, s.current)
 		for try := 1; try <= tries; try++ {
 			if t.Frames, ok = s.readStack(thread, current, try); ok {
 				break
@@ -259,11 +259,11 @@ func (s *pythonStacks) Look(each func(Thread)) (torn int, err error) {
 // parent; else the C library does, in its record of the thread.
 func (s *pythonStacks) numberOf() int {
 	if s.native > 0 {
-		if tid := s.tids.find(int(uint32(s.field(s.thread, s.native)))); tid != 0 {
+		if tid := s.tids.find(int(uint32(s.wordIn(s.thread, s.native)))); tid != 0 {
 			return tid
 		}
 	}
-	record := s.field(s.thread, s.pthread)
+	record := s.wordIn(s.thread, s.pthread)
 	for _, at := range tidPlaces {
 		if tid := s.tids.find(int(uint32(s.word(record + at)))); tid != 0 {
 			return tid
@@ -304,7 +304,7 @@ func (s *pythonStacks) readStack(thread, current uint64, try int) (frames []*Fra
 	first := 0
 	for i := 1; i < len(chain); i++ {
 		was, is := s.buffer[i*s.frameSize:], again[i*s.frameSize:]
-		if s.field(was, s.code) != s.field(is, s.code) || s.field(was, s.previous) != s.field(is, s.previous) {
+		if s.wordIn(was, s.code) != s.wordIn(is, s.code) || s.wordIn(was, s.previous) != s.wordIn(is, s.previous) {
 			first = i + 1
 		}
 	}
@@ -336,32 +336,32 @@ func (s *pythonStacks) readChain(current uint64, guess []uint64) (chain []uint64
 	}
 	if from >= 0 {
 		guess = guess[from:]
-		s.grow(len(guess) * s.frameSize)
+		s.growBuffer(len(guess) * s.frameSize)
 		if s.readFrames(guess, s.buffer) {
 			n := 1
-			for n < len(guess) && s.field(s.buffer[(n-1)*s.frameSize:], s.previous) == guess[n] {
+			for n < len(guess) && s.wordIn(s.buffer[(n-1)*s.frameSize:], s.previous) == guess[n] {
 				n++
 			}
 			chain = append(chain, guess[:n]...)
 			s.buffer = s.buffer[:n*s.frameSize]
-			current = s.field(s.buffer[(n-1)*s.frameSize:], s.previous)
+			current = s.wordIn(s.buffer[(n-1)*s.frameSize:], s.previous)
 		} else {
 			s.buffer = s.buffer[:0]
 		}
 	}
 	for current != 0 && len(chain) < mostPyFrames {
 		at := len(s.buffer)
-		s.grow(at + s.frameSize)
+		s.growBuffer(at + s.frameSize)
 		if !s.read(current, s.buffer[at:]) {
 			return nil, false
 		}
 		chain = append(chain, current)
-		current = s.field(s.buffer[at:], s.previous)
+		current = s.wordIn(s.buffer[at:], s.previous)
 	}
 	return chain, true
 }
 
-func (s *pythonStacks) grow(size int) {
+func (s *pythonStacks) growBuffer(size int) {
 	if cap(s.buffer) < size {
 		s.buffer = append(make([]byte, 0, 2*size), s.buffer...)
 	}
@@ -418,13 +418,13 @@ func (s *pythonStacks) frameOf(b []byte) (f *Frame, ok bool) {
 	if s.owner > 0 && s.minor > 11 && b[s.owner] == ownedByC {
 		return nil, true
 	}
-	code := s.codeAt(s.field(b, s.code))
+	code := s.codeAt(s.wordIn(b, s.code))
 	if code == nil {
 		return nil, false
 	}
-	instruction := int(int32(uint32(s.field(b, s.instr)))) * s.unit
+	instruction := int(int32(uint32(s.wordIn(b, s.instr)))) * s.unit
 	if s.bytecode > 0 {
-		instruction = int(int64(s.field(b, s.instr) - code.bytecode))
+		instruction = int(int64(s.wordIn(b, s.instr) - code.bytecode))
 	}
 	if f = code.at[instruction]; f == nil {
 		if len(code.at) > mostTable {
@@ -442,7 +442,7 @@ func (s *pythonStacks) codeAt(at uint64) *pyCode {
 		return c
 	}
 	b := make([]byte, s.codeSize)
-	if at == 0 || at%8 != 0 || !s.read(at, b) || !s.isCode(s.field(b, 8)) {
+	if at == 0 || at%8 != 0 || !s.read(at, b) || !s.isCode(s.wordIn(b, 8)) {
 		return nil
 	}
 	c := &pyCode{first: int(int32(binary.NativeEndian.Uint32(b[s.firstLine:]))), at: make(map[int]*Frame)}
@@ -450,12 +450,12 @@ func (s *pythonStacks) codeAt(at uint64) *pyCode {
 		c.bytecode = at + uint64(s.bytecode)
 	}
 	ok, ok2 := false, false
-	c.name, ok = s.text(s.field(b, s.name))
-	c.file, ok2 = s.text(s.field(b, s.file))
+	c.name, ok = s.readText(s.wordIn(b, s.name))
+	c.file, ok2 = s.readText(s.wordIn(b, s.file))
 	if !ok || !ok2 {
 		return nil
 	}
-	c.lines = s.bytes(s.field(b, s.lines))
+	c.lines = s.bytes(s.wordIn(b, s.lines))
 	s.codes[at] = c
 	return c
 }
@@ -490,13 +490,13 @@ const (
 	isASCII    = 1 << 6
 )
 
-// text reads a string.
-func (s *pythonStacks) text(at uint64) (string, bool) {
+// readText reads a string.
+func (s *pythonStacks) readText(at uint64) (string, bool) {
 	var head [textState + 4]byte
 	if at == 0 || !s.read(at, head[:]) {
 		return "", false
 	}
-	n, state := s.field(head[:], textLength), binary.NativeEndian.Uint32(head[textState:])
+	n, state := s.wordIn(head[:], textLength), binary.NativeEndian.Uint32(head[textState:])
 	kind := uint64(state >> kindShift & kindMask)
 	if state&isCompact == 0 || n > mostTable || kind != 1 && kind != 2 && kind != 4 {
 		return "", false

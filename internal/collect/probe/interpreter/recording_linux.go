@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -249,7 +248,7 @@ func (w *writer) frameNumber(f *Frame) int {
 	if n, known := w.frames[f]; known {
 		return n
 	}
-	text := fmt.Sprintf("%d %s\t%s", f.Line, redact.Value([]byte(oneLine(f.File))), redact.Value([]byte(oneLine(f.Function))))
+	text := fmt.Sprintf("%d %s\t%s", f.Line, redact.Value([]byte(probe.OneLine(f.File))), redact.Value([]byte(probe.OneLine(f.Function))))
 	n, known := w.texts[text]
 	if !known {
 		w.frame++
@@ -278,15 +277,6 @@ func (w *writer) flush(now time.Time) error {
 		w.forgetKnown()
 	}
 	return err
-}
-
-func oneLine(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, s))
 }
 
 // errEnded is the error of a process that has ended, or that has become another program.

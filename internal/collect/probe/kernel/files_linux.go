@@ -9,6 +9,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/collect/probe"
 	"github.com/unstall/unstall/internal/collect/probe/tracepoint"
 )
 
@@ -78,7 +79,7 @@ func (w *waiting) mappedFileNumber(s *stacks, pid int, call int64, inode uint64)
 	n = -1
 	if path := mappedPath(pid, inode); path != "" {
 		n = mappedFiles + len(w.inodes)
-		s.buf = fmt.Appendf(s.buf, "fd %d %s\n", n, redact.Value([]byte(oneLine(path))))
+		s.buf = fmt.Appendf(s.buf, "fd %d %s\n", n, redact.Value([]byte(probe.OneLine(path))))
 	}
 	w.inodes[inode] = n
 	return n

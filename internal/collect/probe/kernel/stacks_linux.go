@@ -5,9 +5,9 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/collect/probe"
 )
 
 // stacks writes an artifact. Functions, stacks and threads' names come once each, before the lines that refer to them by number.
@@ -93,8 +93,8 @@ func (s *stacks) functionNumber(a address) int {
 	} else {
 		process := s.of.symbolsOf(a.pid)
 		function, in := process.Name(at)
-		if line = "u " + oneLine(in) + "\t" + oneLine(function); process.Made(at) {
-			line = fmt.Sprintf("a %x %s", at, oneLine(in))
+		if line = "u " + probe.OneLine(in) + "\t" + probe.OneLine(function); process.Made(at) {
+			line = fmt.Sprintf("a %x %s", at, probe.OneLine(in))
 		}
 	}
 	f, ok := s.frames[line]
@@ -122,7 +122,7 @@ func (s *stacks) writeThreadName(pid, tid int) {
 		s.names[tid] = ""
 		return
 	}
-	n := string(redact.Value([]byte(oneLine(string(b)))))
+	n := string(redact.Value([]byte(probe.OneLine(string(b)))))
 	s.names[tid] = n
 	s.buf = fmt.Appendf(s.buf, "name %d %s\n", tid, n)
 }
@@ -137,13 +137,4 @@ func (s *stacks) flush() error {
 	_, err := s.out.Write(s.buf)
 	s.buf = s.buf[:0]
 	return err
-}
-
-func oneLine(s string) string {
-	return strings.TrimSpace(strings.Map(func(r rune) rune {
-		if r < ' ' {
-			return ' '
-		}
-		return r
-	}, s))
 }

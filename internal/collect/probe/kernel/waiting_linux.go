@@ -406,7 +406,7 @@ func (w *waiting) descriptorOf(s *stacks, pid int, call int64, argument uint64) 
 		if kind, _, is := strings.Cut(path, ":"); is && !strings.HasPrefix(path, "/") {
 			path = kind // socket:[4711]
 		}
-		path = string(redact.Value([]byte(oneLine(path))))
+		path = string(redact.Value([]byte(probe.OneLine(path))))
 		if w.files[pid] == nil {
 			w.files[pid] = make(map[int]string)
 		}

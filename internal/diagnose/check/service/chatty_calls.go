@@ -166,7 +166,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	all, l := callsOf(c), c.Ledger
 	v := check.Verdict{Rule: check.TooLittle}
 	from := check.From(l.StatesFrom())
-	worst, some := chattiest(c)
+	worst, some := findChattiest(c)
 	few := worst == nil && isChattyAlone(c, &all[0])
 	if few {
 		worst, some = &all[0], false
@@ -252,8 +252,8 @@ func judgeChatty(c *check.Case) check.Verdict {
 	return v
 }
 
-// chattiest returns the calls of the route whose requests make most of many short calls, nil if there are none. Some are those of a part of its requests.
-func chattiest(c *check.Case) (worst *calling, some bool) {
+// findChattiest returns the calls of the route whose requests make most of many short calls, nil if there are none. Some are those of a part of its requests.
+func findChattiest(c *check.Case) (worst *calling, some bool) {
 	all := callsOf(c)
 	for i := range all {
 		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value && !g.hasLongCalls(c.Ledger.Slow) {
@@ -267,7 +267,7 @@ func chattiest(c *check.Case) (worst *calling, some bool) {
 // the longest stretch of such a request without a beginning or an end of a call is short in most of them. A request that computes for long
 // after its calls has a long one.
 func keptByCalls(c *check.Case, route string) bool {
-	worst, _ := chattiest(c)
+	worst, _ := findChattiest(c)
 	if worst == nil || routeName(c, worst.route) != route {
 		return false
 	}

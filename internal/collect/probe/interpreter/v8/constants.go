@@ -91,7 +91,7 @@ func readConstants(f *elf.File) (constants, error) {
 			continue
 		}
 		name, _, _ := bytes.Cut(names[at+uint32(len(prefix)):], []byte{0})
-		if v, ok := variable(f, f.ByteOrder.Uint64(entries[8:])); ok {
+		if v, ok := readVariable(f, f.ByteOrder.Uint64(entries[8:])); ok {
 			c[string(name)] = v
 		}
 	}
@@ -101,7 +101,7 @@ func readConstants(f *elf.File) (constants, error) {
 	return c, nil
 }
 
-func variable(f *elf.File, at uint64) (int32, bool) {
+func readVariable(f *elf.File, at uint64) (int32, bool) {
 	for _, p := range f.Progs {
 		if p.Type != elf.PT_LOAD || at < p.Vaddr || at-p.Vaddr >= p.Memsz {
 			continue
