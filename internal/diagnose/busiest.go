@@ -60,13 +60,11 @@ func supposeTooLong(ctx context.Context, read *evidence.Bundle, opt Options, d *
 	above := *b.P50Ms / 2
 	opt.SLO = time.Duration(above * 1e6)
 	then, err := diagnoseWindow(ctx, read, opt)
-	if err != nil || then.Outcome != Found {
+	if err != nil || !then.mostlyExplained() {
 		return err
 	}
 	first := &then.Verdicts[0]
-	if share := then.Share(first); share != nil && *share >= mostlyThere {
-		b.IfTooLong = &IfTooLong{AboveMs: stats.FiniteOrNil(above), Cause: first.Cause, Subject: first.Subject, Title: first.Title, Share: share}
-	}
+	b.IfTooLong = &IfTooLong{AboveMs: stats.FiniteOrNil(above), Cause: first.Cause, Subject: first.Subject, Title: first.Title, Share: then.Share(first)}
 	return nil
 }
 

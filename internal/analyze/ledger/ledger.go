@@ -17,6 +17,7 @@ import (
 // Options are what the user decides.
 type Options struct {
 	SLO      time.Duration           // latency above which a request is slow; 0: found from the requests themselves
+	Noticed  time.Duration           // without an SLO: latency that people notice, above which every request is slow; 0: the requests' own rules
 	Requests []string                // artifacts the user named as those with the requests
 	Baseline Baseline                // without an SLO: usual latencies by route, from a healthy service
 	Stacks   threads.Readers         // of runtimes whose stacks tell what threads do
@@ -119,6 +120,7 @@ type Ledger struct {
 	denied    *denials                  // nil: the goroutines of requests were not looked at from outside
 	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
 	quota     bool                      // a CPU quota kept slow requests from running, not the host
+	sleeps    *loopSleeps               // nil: what requests wait for while their event loop sleeps is not known
 	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld

@@ -51,6 +51,7 @@ func init() { // in init because some readings walk through requests, which need
 				l.kernel = l.kernelWaitsOf()
 			}
 		}},
+		{"sleeps of event loops", nil, func(l *Ledger, _ *input) { l.sleeps = l.loopSleepsOf() }},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Threads)
 			l.awaitGate = l.gatedAwaits()
@@ -68,7 +69,7 @@ func init() { // in init because some readings walk through requests, which need
 		}},
 		{"the replay of the queue", nil, func(l *Ledger, _ *input) { l.runReplay() }},
 		{"which requests are slow", nil, func(l *Ledger, in *input) {
-			l.findSlow(in.opt.SLO, in.opt.Baseline)
+			l.findSlow(in.opt)
 			l.onlyRecorded()
 		}},
 		{"requests like these", nil, func(l *Ledger, in *input) {

@@ -15,7 +15,7 @@ type Segment struct {
 	Cause NameID  // the reason: the runtime's own word, a dependency, a lock
 	// For waits for a lock, a pool, or a server of one request at a time: the holder that released it, and what the last in
 	// the chain of holders, the root, did during the wait. For the state of another lane (Lane is not 0), HolderStack is
-	// where that lane was, and Via how it was waited for.
+	// where that lane was, and Via how it was waited for. Of a state that is not observed, Holder is the event loop that serves the request.
 	Holder      LaneID
 	HolderKind  Kind
 	HolderCause NameID  // what the last holder waited for: a dependency, a system call, a lock with an unknown holder

@@ -40,6 +40,7 @@ const (
 	LostPool                // for one of a pool of connections to Of, some of which carry nothing more after an answer and yet keep their places
 	RequestLimit            // for one of the places of a limit, within the program, on requests that are served at a time; Of is what most of these wait for
 	TimedStart              // until a timer takes up what requests hand over; Of is the usual time (ns) between two such moments
+	LoopTimer               // for a timer of an event loop, which sleeps until then
 	RoomToWrite             // for room in a pipe or socket of this host, whose reader empties it too slowly
 )
 

@@ -49,6 +49,11 @@ func (c *Case) Excess(all, slow []int, wait func(row int) int64) (per []int64, u
 	return per, usual, float64(sum) / float64(max(total, 1))
 }
 
+// ShowsUsual reports whether so many requests are not slow that they show what is usual.
+func (c *Case) ShowsUsual() bool {
+	return len(c.Ledger.UsualRows())-len(c.Ledger.Slow) >= ledger.MinRequests
+}
+
 // rowsWithin returns those rows of some that are also in all; mostly these are all of them.
 func rowsWithin(all, some []int) []int {
 	last := 0

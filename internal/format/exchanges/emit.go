@@ -221,7 +221,11 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 			waits = evidence.Segment{Kind: evidence.SleepWait, Cause: x.timer}
 		}
 		inferred(min(to, x.turn), waits)
-		inferred(to, evidence.Segment{Kind: evidence.Unobserved})
+		unknown := evidence.Segment{Kind: evidence.Unobserved}
+		if loops.isLoop(x.thread) {
+			unknown.Holder = evidence.LaneID(x.thread)
+		}
+		inferred(to, unknown)
 	}
 	inside := func(to int64) { // between reading and answering, without a call
 		to = min(to, end)

@@ -249,6 +249,11 @@ func (s *starving) byStacks(v *check.Verdict) {
 			s.ruleOutRoomy(v)
 			return
 		}
+		if c := s.c; c.Ledger != nil && len(c.Ledger.Rows) >= check.MinRequests.Int() && !c.UserVisible(check.Noticeable) {
+			v.Rule = c.Cleared(1)
+			v.Summary += "; extra threads compensate for it, and requests are quick"
+			return
+		}
 		fares = madeUpFor
 	}
 	s.fillSupported(v, fares)

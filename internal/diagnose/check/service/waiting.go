@@ -187,7 +187,9 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if 2*p.Linked.Sum() >= p.Ns { // most of the wait is for holders: requests without calls show what is usual, too
 		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	if usual > 0 || c.ShowsUsual() {
+		v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	}
 	v.Weigh(over, check.MaterialBeyond)
 	switch {
 	case over < check.Material.Value:
@@ -390,6 +392,7 @@ var waitFix = []struct {
 	{kind: evidence.ForcedCycle, text: "do not call runtime.GC or debug.FreeOSMemory in a request: GC starts a cycle when the heap has grown; if memory must stay below a limit, set GOMEMLIMIT"},
 	{kind: evidence.Turn, text: "one request at a time is served here: behind a lock, in a queue with one worker, or by a limit of one: do long work before the lock is taken, or split what it protects, by key or by shard"},
 	{kind: evidence.TimedStart, text: "the work that requests hand over begins when a timer fires, however early it comes: let the code that hands it over wake the worker (LISTEN and NOTIFY, a blocking read of the queue, a channel), or look more often"},
+	{kind: evidence.LoopTimer, text: "find the timer that these requests wait for (setTimeout, asyncio.sleep, the delay of a batch, a debounce or a retry): shorten it, or go on when what it waits for has happened"},
 	{kind: evidence.RoomToWrite, text: "the reader of the other end is slower than the writer, and the buffer between them is full: make the reader faster, write less, or add a queue that drops, with O_NONBLOCK"},
 	{class: evidence.KernelDiskFault, text: "the file's pages are not in memory when requests access them: give the host memory for them, read them ahead (madvise MADV_WILLNEED, MAP_POPULATE), or access them outside requests"},
 	{class: evidence.KernelThreads, text: "the program starts a thread for each piece of work: each start needs stack memory and the lock of the process's memory map, for which other thread starts and page faults wait: use a pool of threads"},
