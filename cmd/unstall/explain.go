@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/diagnose"
 	"github.com/unstall/unstall/internal/diagnose/timeline"
 	"github.com/unstall/unstall/internal/present/text"
 )
@@ -47,13 +45,6 @@ func (c *explainCommand) Run(s *session) error {
 		states = timeline.MaxStates
 	}
 	i := incident.Of(bundle, opt)
-	opt.Noticed, err = diagnose.NoticedIn(context.Background(), i, bundle, diagnose.Options{SLO: opt.SLO, Since: opt.Since, Until: opt.Until})
-	if err != nil {
-		return err
-	}
-	if opt.Noticed > 0 {
-		i = incident.Of(bundle, opt)
-	}
 	life, err := timeline.LifeOf(i.Bundle, i.Ledgers(), c.Request, states)
 	switch {
 	case errors.Is(err, timeline.ErrNoRequest):

@@ -60,11 +60,13 @@ func supposeTooLong(ctx context.Context, read *evidence.Bundle, opt Options, d *
 	above := *b.P50Ms / 2
 	opt.SLO = time.Duration(above * 1e6)
 	then, err := diagnoseWindow(ctx, read, opt)
-	if err != nil || !then.mostlyExplained() {
+	if err != nil || then.Outcome != Found {
 		return err
 	}
 	first := &then.Verdicts[0]
-	b.IfTooLong = &IfTooLong{AboveMs: stats.FiniteOrNil(above), Cause: first.Cause, Subject: first.Subject, Title: first.Title, Share: then.Share(first)}
+	if share := then.Share(first); share != nil && *share >= mostlyThere {
+		b.IfTooLong = &IfTooLong{AboveMs: stats.FiniteOrNil(above), Cause: first.Cause, Subject: first.Subject, Title: first.Title, Share: share}
+	}
 	return nil
 }
 

@@ -69,25 +69,18 @@ func TestBusiestRoute(t *testing.T) {
 	}
 }
 
-// Where every request takes as long, what takes most of it is told for those to whom that is too long, unless they have said what is, or it is
-// quick. Where half of them take longer than people notice, it is the verdict.
+// Where every request takes as long, what takes most of it is told for those to whom that is too long, unless they have said what is, or it is quick.
 func TestIfTooLong(t *testing.T) {
 	for _, x := range []struct {
-		took    time.Duration
-		part    int64 // of it that passes in the call, per cent
-		slo     time.Duration
-		told    string
-		verdict bool
+		took  time.Duration
+		part  int64 // of it that passes in the call, per cent
+		slo   time.Duration
+		cause string
 	}{
-		{took: 40 * time.Millisecond, part: 80, told: "service.dependency-slow"},
-		{took: 40 * time.Millisecond, part: 80, slo: time.Second},
-		{took: 40 * time.Millisecond, part: 40}, // less than half of it
-		{took: 15 * time.Millisecond, part: 80},
-		{took: 99 * time.Millisecond, part: 80, told: "service.dependency-slow"},
-		{took: 110 * time.Millisecond, part: 80, verdict: true},
-		{took: 2 * time.Second, part: 80, verdict: true},
-		{took: 2 * time.Second, part: 80, slo: 3 * time.Second},
-		{took: 110 * time.Millisecond, part: 40},
+		{40 * time.Millisecond, 80, 0, "service.dependency-slow"},
+		{40 * time.Millisecond, 80, time.Second, ""},
+		{40 * time.Millisecond, 40, 0, ""}, // less than half of it
+		{15 * time.Millisecond, 80, 0, ""},
 	} {
 		b := evidence.NewBundle()
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "trace.out"}), "gotrace")
@@ -113,9 +106,8 @@ func TestIfTooLong(t *testing.T) {
 		if d.Busiest != nil && d.Busiest.IfTooLong != nil {
 			got = d.Busiest.IfTooLong.Cause
 		}
-		verdict := d.Outcome == Found && d.Verdicts[0].Cause == "service.dependency-slow" && d.Requests.SlowRule == "noticed" && d.Requests.Slow == 200
-		if got != x.told || verdict != x.verdict {
-			t.Errorf("%v, %d %% in a call, objective %v: %s by rule %s, if that is too long %q, want %q and %v", x.took, x.part, x.slo, d.Outcome, d.Requests.SlowRule, got, x.told, x.verdict)
+		if got != x.cause {
+			t.Errorf("%v, %d %% in a call, objective %v: %s, if that is too long %q, want %q", x.took, x.part, x.slo, d.Outcome, got, x.cause)
 		}
 	}
 }

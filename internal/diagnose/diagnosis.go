@@ -157,7 +157,7 @@ type Requests struct {
 	Alike           int      `json:"slow_like_traced"`   // slow ones that traced ones like them speak for
 	Outside         int      `json:"slow_outside_trace"` // others that were slow while nothing was traced, where these are nearly all
 	SlowThresholdMs *float64 `json:"slow_threshold_ms"`  // null where each route has its own
-	SlowRule        string   `json:"slow_rule"`          // "slo" | "noticed" | "3x_route_floor" | "baseline" | "unfinished" | "timed_out"
+	SlowRule        string   `json:"slow_rule"`          // "slo" | "3x_route_floor" | "baseline" | "unfinished" | "timed_out"
 	SlowTotalMs     float64  `json:"slow_total_ms"`
 	SlowLong        int      `json:"slow_long_routes"` // slow ones to routes that always compute for so long, and are held to the others' floor
 	Held            int      `json:"held_by_recorder"` // others that took longer only because of what recorded them

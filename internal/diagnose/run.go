@@ -27,17 +27,12 @@ type Options struct {
 	Version      string           // of the tool
 	ExpectedRate float64          // requests/s that were agreed on, 0 not known
 	Baseline     *evidence.Bundle // from when the service was healthy; nil: none
-
-	noticed time.Duration // latency above which every request is slow, where Run found that most take as long; 0: not so
 }
 
 // Run diagnoses the evidence in a bundle, which it does not change. It returns an error if no evidence is of the time asked for. In long
 // evidence it also diagnoses the worst stretches separately, because a day's share says little about one bad hour.
 func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
 	d, err := diagnoseWindow(ctx, read, opt)
-	if err == nil {
-		d, opt, err = diagnoseNoticed(ctx, read, opt, d)
-	}
 	if err == nil {
 		err = supposeTooLong(ctx, read, opt, d)
 	}
@@ -49,7 +44,7 @@ func Run(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, e
 
 // diagnoseWindow diagnoses the time asked for as a whole.
 func diagnoseWindow(ctx context.Context, read *evidence.Bundle, opt Options) (*Diagnosis, error) {
-	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Noticed: opt.noticed, Requests: opt.Requests, Baseline: opt.Baseline})
+	i := incident.Of(read, incident.Options{Since: opt.Since, Until: opt.Until, SLO: opt.SLO, Requests: opt.Requests, Baseline: opt.Baseline})
 	b := i.Bundle
 	if i.Nothing() {
 		return nil, newWhichError("no evidence lies between --since and --until: it covers %s", formatCoveredTime(i))
@@ -164,7 +159,7 @@ func (r *run) judgeCauses(ctx context.Context) error {
 			c.Forget()
 			v := withdrawVague(withdrawUnknown(c, k.Judge(c)), c.Ledger)
 			if v.Supported() {
-				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, Verdict: v})
+				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, StopsAll: k.StopsAll, Verdict: v})
 			}
 			out = append(out, newVerdict(k, v, name, c.Decision(&v)))
 		}

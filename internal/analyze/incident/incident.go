@@ -26,7 +26,6 @@ import (
 type Options struct {
 	Since, Until time.Time        // zero: unbounded
 	SLO          time.Duration    // what counts as slow; 0: found from the requests
-	Noticed      time.Duration    // without an SLO: see ledger.Options
 	Requests     []string         // artifacts that supply the figures about all requests
 	Baseline     *evidence.Bundle // from when the service was healthy; nil: none
 }
@@ -92,7 +91,7 @@ func (i *Incident) Nothing() bool {
 // Ledgers returns the ledgers of the services with requests. The first call builds them.
 func (i *Incident) Ledgers() []*ledger.Ledger {
 	i.build.Do(func() {
-		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Noticed: i.opt.Noticed, Requests: i.opt.Requests, Baseline: i.baselineLimits(), Stacks: platform.Stacks(), Threads: i.threads, Joined: i.joined, OnThreads: onThreads})
+		i.ledgers = ledger.Build(i.Bundle, ledger.Options{SLO: i.opt.SLO, Requests: i.opt.Requests, Baseline: i.baselineLimits(), Stacks: platform.Stacks(), Threads: i.threads, Joined: i.joined, OnThreads: onThreads})
 	})
 	return i.ledgers
 }

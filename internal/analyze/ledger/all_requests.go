@@ -11,7 +11,7 @@ func (l *Ledger) findSlowOfAll(rows []int, opt Options) *Ledger {
 	all := &Ledger{Subject: l.Subject, Requests: l.Requests, Source: l.Requests.Source, From: l.Requests.From, To: l.Requests.To, b: l.b, holds: l.holds}
 	all.Rows = slices.Clone(rows)
 	all.byEnd()
-	all.findSlow(opt)
+	all.findSlow(opt.SLO, opt.Baseline)
 	all.onlyRecorded()
 	all.All = all
 	return all

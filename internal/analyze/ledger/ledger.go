@@ -17,7 +17,6 @@ import (
 // Options are what the user decides.
 type Options struct {
 	SLO      time.Duration           // latency above which a request is slow; 0: found from the requests themselves
-	Noticed  time.Duration           // without an SLO: latency that people notice, above which every request is slow; 0: the requests' own rules
 	Requests []string                // artifacts the user named as those with the requests
 	Baseline Baseline                // without an SLO: usual latencies by route, from a healthy service
 	Stacks   threads.Readers         // of runtimes whose stacks tell what threads do

@@ -69,7 +69,7 @@ func init() { // in init because some readings walk through requests, which need
 		}},
 		{"the replay of the queue", nil, func(l *Ledger, _ *input) { l.runReplay() }},
 		{"which requests are slow", nil, func(l *Ledger, in *input) {
-			l.findSlow(in.opt)
+			l.findSlow(in.opt.SLO, in.opt.Baseline)
 			l.onlyRecorded()
 		}},
 		{"requests like these", nil, func(l *Ledger, in *input) {

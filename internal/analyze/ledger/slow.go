@@ -15,7 +15,6 @@ import (
 // Rules for what is slow.
 const (
 	RuleSLO        = "slo"
-	RuleNoticed    = "noticed" // no objective is set, and so many requests take longer than people notice that none is slow beside the others
 	RuleFloor      = "3x_route_floor"
 	RuleBaseline   = "baseline"
 	RuleUnfinished = "unfinished" // most requests never ended: their need is not known
@@ -57,20 +56,16 @@ const byNature = 10
 // shares from looks leave a request less, they come from the few requests that were looked at and say nothing of its need.
 const leastNeed = int64(time.Microsecond)
 
-// findSlow decides which requests are slow: those above the objective, or above what people notice where it is asked for; else
-// those above the baseline of their route; without a baseline, and for routes that it does not know, those above three times the floor of their route. A
+// findSlow decides which requests are slow: those above the objective; without one, those above the baseline of their
+// route; without a baseline, and for routes that it does not know, those above three times the floor of their route. A
 // service that finishes next to nothing shows no floor: there a request is slow if it waits for long. Where most requests of a
 // route fail after one and the same time, that is a time-out, and a request is slow if it takes half of that. A route that always
 // computes for far longer than the others is held to their floor, unless it is rare and takes little of the processors:
 // then its long latency is its nature. So is that of a rare route whose requests all exceed the others' limit and take
 // less than byNature times the median of all requests.
-func (l *Ledger) findSlow(opt Options) {
-	baseline := opt.Baseline
-	if opt.SLO > 0 || opt.Noticed > 0 {
-		l.Rule, l.Threshold = RuleSLO, opt.SLO.Nanoseconds()
-		if opt.SLO == 0 {
-			l.Rule, l.Threshold = RuleNoticed, opt.Noticed.Nanoseconds()
-		}
+func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
+	if slo > 0 {
+		l.Rule, l.Threshold = RuleSLO, slo.Nanoseconds()
 		for _, i := range l.Rows {
 			l.addSlow(i, l.Threshold)
 		}

@@ -25,6 +25,8 @@ type Check struct {
 	ID    string // closed list, never renamed: "go.gc-rate"
 	Title string // one line that names the cause
 	Step  Step   // when the check runs
+	// StopsAll says that the cause stops the whole process, also what takes up requests, though its step is not that of collectors.
+	StopsAll bool
 	// Doc explains the cause to the engineer on call: the mechanism, how to tell it from look-alikes, what helps and what
 	// does not.
 	Doc string
@@ -61,8 +63,9 @@ type Case struct {
 
 // Found is a cause that is supported.
 type Found struct {
-	ID   string
-	Step Step
+	ID       string
+	Step     Step
+	StopsAll bool // see [Check]
 	Verdict
 }
 

@@ -425,7 +425,6 @@ const leastSlow = float64(ledger.LeastSlow) / 1e6
 func Slow(r *diagnose.Requests) []string {
 	rule := map[string]string{"slo": "--slo", "3x_route_floor": "3 × the baseline latency of the route; set --slo", "baseline": "longer than the baseline's p99",
 		"unfinished":        "most requests never finished, so there is no baseline latency; set --slo",
-		ledger.RuleNoticed:  "what people notice, as half of all requests take longer; set --slo",
 		ledger.RuleTimedOut: "half of the time after which most requests fail; set --slo"}[r.SlowRule]
 	if rule == "" {
 		rule = r.SlowRule

@@ -48,7 +48,7 @@ maximum.`,
 	Least: fmt.Sprintf("thread samples with half of the busy pool threads blocked, and more than three blocked threads per CPU, or a queue that does not drain, or %v of slow time in it; without thread samples, a pool that grows one thread at a time beyond the number of CPUs, or such a queue, while CPUs are idle; at one look alone, %v blocked threads of the pool where the number of CPUs is not known, %v work items in the queue where CPU use is not known, or three times the minimum of threads busy when the Redis client gave up",
 		check.Material, onAnyHost, longQueue),
 	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyBlocked, manyQueued,
-		manyWaiting, moreThanCome, mostlyUnseen, onAnyHost, someBlocking, someQueued, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable, check.ProfiledLocks,
+		manyWaiting, moreThanCome, mostlyUnseen, onAnyHost, someBlocking, someQueued, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.MinRequests, check.Noticeable, check.ProfiledLocks,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
 
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",

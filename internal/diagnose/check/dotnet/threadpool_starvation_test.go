@@ -62,6 +62,8 @@ func TestStarvation(t *testing.T) {
 			check.Supported, "unnamed code blocks 12 of 12 pool threads on ManualResetEventSlim.Wait", "?!?"},
 		{"made up for", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}},
 			check.Supported, "CartController.Get blocks 115 of 130 pool threads on .Result: extra threads compensate for it", "starves"},
+		{"made up for, and requests are quick", incident{version: "8.0.11", cores: 2, threads: flat(130), cpu: 20, stacks: []stack{{115, 115, result}, {15, 15, idle}}, observed: true, requests: []request{{n: 120, dur: .002, kind: evidence.TaskWait}}},
+			check.RuledOut, "at most 115 of 130 pool threads were blocked at the same time, on 2 CPUs; extra threads compensate for it, and requests are quick", ""},
 		{"consumers, of a server that nobody followed", incident{version: "9.0.7", cores: 2, threads: flat(20), cpu: 10, stacks: []stack{{18, 18, consumer}, {2, 2, works}}},
 			check.Supported, "Sorter.Sort blocks 18 of 20 pool threads on BlockingCollection.Take: extra threads compensate for it", ""},
 		{"consumers, and a queue", incident{version: "9.0.7", cores: 2, threads: flat(20), cpu: 10, queue: 30, stacks: []stack{{18, 18, consumer}, {2, 2, works}}, requests: []request{{n: 40, dur: .1, separated: true}}},

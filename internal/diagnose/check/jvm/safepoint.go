@@ -17,9 +17,10 @@ import (
 // Safepoint is time that stops cost besides collections: until all threads have stopped,
 // and operations of the JVM that collect nothing.
 var Safepoint = check.Check{
-	ID:    "jvm.safepoint",
-	Title: "pauses that are not GC: slow safepoints and VM operations",
-	Step:  check.StepRest,
+	ID:       "jvm.safepoint",
+	Title:    "pauses that are not GC: slow safepoints and VM operations",
+	Step:     check.StepRest,
+	StopsAll: true,
 	Doc: `To run GC, to deoptimize or to dump threads the JVM brings all threads to a safepoint,
 and all of them wait for the last one. A thread checks for the request at method returns and
 loop ends; compiled loops over an int with a known end (counted loops) do not where the

@@ -266,7 +266,7 @@ func stopsReading(c *check.Case, share float64) string {
 		return ""
 	}
 	for _, f := range c.Found {
-		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.ID == BlockedLoop.ID {
+		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID {
 			return f.ID
 		}
 	}

@@ -65,6 +65,9 @@ func TestWhatStopsReading(t *testing.T) {
 		{check.Found{ID: "jvm.full-gc", Step: check.StepCollector}, .9, true},
 		{check.Found{ID: BlockedLoop.ID, Step: BlockedLoop.Step}, .16, true},
 		{check.Found{ID: BlockedLoop.ID, Step: BlockedLoop.Step}, .14, false},
+		{check.Found{ID: "jvm.safepoint", Step: check.StepRest, StopsAll: true}, .49, true},
+		{check.Found{ID: "jvm.safepoint", Step: check.StepRest, StopsAll: true}, .14, false},
+		{check.Found{ID: "jvm.old-gen-leak", Step: check.StepRest}, .9, false},
 		{check.Found{ID: "service.dependency-slow", Step: check.StepDependency}, .9, false},
 		{check.Found{}, .9, false},
 	} {

@@ -38,9 +38,9 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone unless one function keeps it busy in %v; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, mostHeld, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, manyCalls, mostHeld, mostlyCall, shortCall, tenSeconds, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone unless one function keeps it busy in %v; or %v of it waited, and %v with what requests compute on the loop; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, mostHeld, someLoopWait, mostlyLoop, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -61,6 +61,10 @@ blocking call by one that does not block. More loops or processes share the wait
 var (
 	longHold = check.Threshold{Name: "p99 of the waits of all requests for an event loop, with 0 for those that are not slow, from which it is named whatever keeps it busy (asked unless --slo is given)", Value: 50e6, Unit: "ns",
 		Why: "below it a single function must keep it busy", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
+	someLoopWait = check.Threshold{Name: "share of slow time in waits for an event loop, from which what requests compute on it counts, too", Value: .1, Unit: "1",
+		Why: "others wait while one computes: both are what the loop's one thread does", Source: "judgement: weighs a loop that keeps others waiting against requests that merely compute"}
+	mostlyLoop = check.Threshold{Name: "share of slow time in waits for an event loop and in computing on it", Value: .5, Unit: "1",
+		Why: "most of it is what the loop's one thread does", Source: "arithmetic: half"}
 	mostHeld = check.Threshold{Name: "share of the looks at a loop that is busy in one function, from which short waits are named", Value: check.Material.Value, Unit: "1",
 		Why: "mending what keeps it busy for less leaves most of the wait", Source: check.Material.Source}
 )
@@ -82,10 +86,16 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		return v
 	}
 	w := loopWaitsOf(c)
-	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, w.slowShare(w.sum))}
-	v.Weigh(w.slowShare(w.sum), check.Material)
-	if !c.Slow() || w.slowShare(w.sum) < check.Material.Value || !c.UserVisible(check.Noticeable) {
-		v.Rule = c.Cleared(w.slowShare(w.sum))
+	share, per := w.slowShare(w.sum), w.each
+	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, share)}
+	v.Weigh(share, check.Material)
+	if of := w.slowShare(w.sum + sumInts(w.work)); share < check.Material.Value && share >= someLoopWait.Value && of >= mostlyLoop.Value {
+		v.Weigh(of, mostlyLoop)
+		v.Summary += fmt.Sprintf(", and with what these requests compute on it %s", units.Percent(of))
+		share, per = of, addInts(w.each, w.work)
+	}
+	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		v.Rule = c.Cleared(share)
 		return v
 	}
 	if x := c.Crowding(); x != nil && x.Denied >= check.CrowdedBy.Value {
@@ -108,7 +118,11 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	}
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Requests wait for the %s: %s of slow time.", w.describeLoops(), units.Percent(w.slowShare(w.sum)))
+	loops, are := w.describeLoops()
+	v.Title = fmt.Sprintf("Requests wait for the %s, which %s busy with others: %s of slow time.", loops, are, units.Percent(share))
+	if share > w.slowShare(w.sum) {
+		v.Title = fmt.Sprintf("Requests compute on the %s, or wait while it works for others: %s of slow time.", loops, units.Percent(share))
+	}
 	if part := w.waitShare(h.ns); h.route != "" && part >= check.Material.Value {
 		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.activityText())
 	}
@@ -121,7 +135,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.waitShare(h.ns), "1", at))
 		}
 	}
-	v.Saves = c.Save(w.each, -1, -1)
+	v.Saves = c.Save(per, -1, -1)
 	if site.Function != "" {
 		does := "in " + site.Name()
 		if site.waits != "" {
@@ -238,6 +252,7 @@ func loopAdvice(c *check.Case) string {
 type loopWaits struct {
 	c        *check.Case
 	each     []int64 // ns, in the order of [ledger.Ledger.Slow]
+	work     []int64 // ns that these requests computed, or waited for a CPU of the process, in the same order
 	sum      int64
 	longest  int64 // ns that one request waited without a break
 	requests int
@@ -255,7 +270,7 @@ type loopHolder struct {
 
 func loopWaitsOf(c *check.Case) *loopWaits {
 	l, names := c.Ledger, c.Bundle.Names
-	w := &loopWaits{c: c, each: make([]int64, len(l.Slow)), loops: make(map[string]int64), lanes: make(map[evidence.LaneID]bool)}
+	w := &loopWaits{c: c, each: make([]int64, len(l.Slow)), work: make([]int64, len(l.Slow)), loops: make(map[string]int64), lanes: make(map[evidence.LaneID]bool)}
 	type key struct{ route, blocked evidence.NameID }
 	by := make(map[key]*loopHolder)
 	for n, row := range l.Slow {
@@ -280,6 +295,8 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 			}
 			h.ns += ns
 		})
+		ch := l.Of(row)
+		w.work[n] = ch[ledger.Own] + ch[ledger.RequestsCPU]
 		if w.sum += w.each[n]; w.each[n] > 0 {
 			w.requests++
 		}
@@ -313,14 +330,14 @@ func (w *loopWaits) slowShare(ns int64) float64 {
 
 func (w *loopWaits) waitShare(ns int64) float64 { return float64(ns) / float64(max(1, w.sum)) }
 
-// describeLoops says which loop was waited for, or how many, and that they are busy.
-func (w *loopWaits) describeLoops() string {
+// describeLoops says which loop was waited for, or how many, and which verb goes with them.
+func (w *loopWaits) describeLoops() (loops, are string) {
 	if len(w.loops) == 1 {
 		for name := range w.loops {
-			return name + ", which is busy with others"
+			return name, "is"
 		}
 	}
-	return units.Plural(len(w.loops), "event loop") + " of the process, which are busy with others"
+	return units.Plural(len(w.loops), "event loop") + " of the process", "are"
 }
 
 // activityText says what the loop did, "" if unknown.

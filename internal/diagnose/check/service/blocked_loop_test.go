@@ -64,6 +64,31 @@ func TestLoopKeepsBriefly(t *testing.T) {
 	}
 }
 
+// What slow requests compute on their loop counts with the waits for it, where these are no small part: one thread does both.
+func TestLoopWorkAndWaits(t *testing.T) {
+	const loop = 7
+	for name, x := range map[string]struct {
+		wait, own, other float64 // ms of each slow request
+		state            string
+	}{
+		"waits alone":               {60, 10, 30, check.Supported},
+		"waits and work":            {20, 50, 30, check.Supported},
+		"hardly any waits":          {6, 64, 30, check.RuledOut},
+		"waits and work, of little": {20, 20, 60, check.RuledOut},
+	} {
+		wait := part{evidence.Segment{Kind: evidence.ThreadWait, Holder: loop, HolderKind: evidence.Unobserved}, x.wait}
+		slow := []part{wait, {evidence.Segment{Kind: evidence.Running}, x.own}, {evidence.Segment{Kind: evidence.Unobserved}, x.other}}
+		c := spending("", 10*time.Millisecond, slow, []part{{evidence.Segment{Kind: evidence.Running}, 2}}, func(p *evidence.Builder, s evidence.SubjectID) {
+			slow[0].state.Cause = p.Wait(evidence.EventLoop, "main-loop")
+			p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverExchanges, From: epoch, Until: epoch + 10_000*ms, Origin: p.Origin(1)})
+		})
+		v := judgeBlockedLoop(c)
+		if v.State != x.state || strings.HasPrefix(v.Title, "Requests compute on") != (name == "waits and work") {
+			t.Errorf("%s: %s: %s %s", name, v.State, v.Title, v.Summary)
+		}
+	}
+}
+
 // A loop's thread in its own poll blocks nothing, whatever its requests wait for; in another call it does.
 func TestLoopInItsPoll(t *testing.T) {
 	for _, c := range []struct {

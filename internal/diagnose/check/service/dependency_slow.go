@@ -367,6 +367,15 @@ func sumInts(v []int64) (s int64) {
 	return s
 }
 
+// addInts returns the sums of two lists of the same length.
+func addInts(a, b []int64) []int64 {
+	sums := slices.Clone(a)
+	for n := range b {
+		sums[n] += b[n]
+	}
+	return sums
+}
+
 // addSpansAndMonitors adds what spans and monitors show, and writes the summary in their terms.
 func addSpansAndMonitors(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
 	if spans != nil {
