@@ -170,7 +170,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 		saves, share = by, part
 		v.Weigh(share, check.Material)
 	}
-	if !s.known && t.usedUp() { // requests queue for what it leaves, also between the stops
+	if t.usedUp() && (!s.known || share < check.Material.Value) { // requests queue for what it leaves, also between the stops
 		atMost := lostAtMost(c)
 		most = float64(atMost) / total
 		saves = c.Bound(float64(sum), float64(sum), float64(atMost))
