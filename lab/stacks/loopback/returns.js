@@ -4,7 +4,7 @@
 const fault = (name) => process.env.FAULT === name;
 
 exports.returnCar = async (Car, Payment, number) => {
-  const transaction = await Payment.beginTransaction({ isolationLevel: 'READ COMMITTED', timeout: 4500 });
+  const transaction = await Payment.beginTransaction({ isolationLevel: 'READ COMMITTED', timeout: 6800 });
   try {
     const car = await Car.findById(number % 2000, undefined, { transaction });
     if (number % 10 === 3) { // damaged: an inspector decides what is to be paid

@@ -26,7 +26,7 @@ import org.apache.lucene.store.MMapDirectory;
 
 /** The index of all articles. What is written is found once a new searcher has been opened and warmed. */
 class ArticleIndex {
-    private static final int ARTICLES = 30_000;
+    private static final int ARTICLES = 16_000;
     private static final int WARMING = 1500;
 
     private final IndexWriter writer;
@@ -95,8 +95,8 @@ class ArticleIndex {
     private static Document article(int id, int edition) {
         StringBuilder text = new StringBuilder();
         StringBuilder turned = new StringBuilder();
-        for (int n = 0; n < 24; n++) {
-            String name = Words.name(id * 24 + n);
+        for (int n = 0; n < 36; n++) {
+            String name = Words.name(id * 36 + n);
             text.append(name).append(' ').append(Words.common(id * 7 + n * n)).append(' ');
             turned.append(new StringBuilder(name).reverse()).append(' ');
         }

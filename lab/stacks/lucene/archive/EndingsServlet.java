@@ -7,13 +7,17 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.apache.lucene.index.Term;
+import org.apache.lucene.search.BooleanClause;
+import org.apache.lucene.search.BooleanQuery;
 import org.apache.lucene.search.PrefixQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.WildcardQuery;
 
-/** Finds articles with a name of which only the end can be read in an old print. */
+/** Finds articles with a name of which only the end can be read in an old print, in one of eight ways. */
 @Singleton
 class EndingsServlet extends HttpServlet {
+    private static final int WAYS = 8;
+
     private final transient ArticleIndex index;
 
     @Inject
@@ -23,8 +27,11 @@ class EndingsServlet extends HttpServlet {
 
     @Override
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        String end = Words.name(Main.number(request)).substring(4);
-        Main.send(response, index.search(endsWith(end)));
+        BooleanQuery.Builder ways = new BooleanQuery.Builder();
+        for (int n = 0; n < WAYS; n++) {
+            ways.add(endsWith(Words.name(Main.number(request) * WAYS + n).substring(4)), BooleanClause.Occur.SHOULD);
+        }
+        Main.send(response, index.search(ways.build()));
     }
 
     /** Names are indexed backwards too, so that an end is a prefix. With the fault that is not used. */
