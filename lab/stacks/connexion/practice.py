@@ -14,7 +14,7 @@ from requests.adapters import HTTPAdapter
 FAULT = os.environ.get("FAULT", "off")
 HOST, PORT = os.environ["ADDR_DB"].split(":")
 INSURER = f"http://{os.environ['ADDR_INSURER']}"
-ANIMALS, OWNERS, DRUGS = 30000, 1500, 9000
+ANIMALS, OWNERS, DRUGS = 30000, 1500, 5000
 
 database = PooledMySQLDatabase("shop", host=HOST, port=int(PORT), user="shop", max_connections=64, stale_timeout=300, timeout=20)
 insurers = requests.Session()
