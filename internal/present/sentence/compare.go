@@ -97,8 +97,11 @@ func ratioFirst(m *compare.Result) bool {
 	return false
 }
 
-// ForVerdict says what decides a comparison of runs whose load is unknown; "" for any other.
+// ForVerdict says what decides a comparison of runs whose load is unknown, or differed by itself; "" for any other.
 func ForVerdict(c *compare.Comparison) string {
+	if c.Refused() && c.Loads.Before.OfferedRate == nil && c.Loads.After.OfferedRate == nil {
+		return "For a verdict: record both sides under the same load, with --load URL and --rate N."
+	}
 	if !c.IsLoadUnknown() || len(c.Metrics) == 0 {
 		return ""
 	}

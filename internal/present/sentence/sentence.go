@@ -462,10 +462,18 @@ func Slow(r *diagnose.Requests) []string {
 		}
 	}
 	if r.Apart > 0 {
-		items = append(items, units.Count(r.Apart)+" more outside the recording are not counted")
+		are := "are"
+		if r.Apart == 1 {
+			are = "is"
+		}
+		items = append(items, units.Count(r.Apart)+" more outside the recording "+are+" not counted")
 	}
 	if r.Held > 0 {
-		items = append(items, units.Count(r.Held)+" more only because the recorder held them, for "+units.Ms(r.HeldMs/float64(r.Held))+" each")
+		held := "it, for " + units.Ms(r.HeldMs)
+		if r.Held > 1 {
+			held = "them, for " + units.Ms(r.HeldMs/float64(r.Held)) + " each"
+		}
+		items = append(items, units.Count(r.Held)+" more only because the recorder held "+held)
 	}
 	return items
 }

@@ -165,6 +165,27 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestGroups lists the captures of each service by day, the latest first, and each day once.
+func TestGroups(t *testing.T) {
+	s, h := started(t, Options{})
+	noon := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	filled(t, filepath.Join(s.shelf.Dir(), "next-day.unstall"), fixtures+"healthy", "shop", noon)
+	filled(t, filepath.Join(s.shelf.Dir(), "bakery.unstall"), fixtures+"healthy", "bakery", noon)
+	_, text, _ := asked(t, get(t, h.URL+"/?sort=service"))
+	last := -1
+	for _, want := range []string{"bakery · 2026-11-24", `"/capture/bakery.unstall"`, "shop · 2026-11-24", `"/capture/next-day.unstall"`,
+		"shop · 2026-11-23", `"/capture/shop-well.unstall"`, `"/capture/shop-sick.unstall"`} {
+		if n := strings.Count(text, want); n != 1 {
+			t.Errorf("%s is there %d times", want, n)
+		}
+		at := strings.Index(text, want)
+		if at < last {
+			t.Errorf("%s is above what belongs before it", want)
+		}
+		last = at
+	}
+}
+
 // TestBroken lists what is named like a capture and is none, with the reason, and goes on.
 func TestBroken(t *testing.T) {
 	s, h := started(t, Options{})

@@ -69,6 +69,9 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	v.Weigh(x.share, check.Material)
 	v.Weigh(x.over, check.MaterialBeyond)
 	v.Summary = check.OfSlow(x.share) + " is " + m.what
+	if 2*x.linked >= x.ns { // rows of waits show it, not one of its own
+		v.Summary += ", or waits for threads in it"
+	}
 	switch {
 	case f.held >= check.WorthTelling.Value:
 		v.Summary = fmt.Sprintf("%s is %s, all but %s while their holders waited, too", check.OfSlow(all), m.what, units.Percent(x.share))
