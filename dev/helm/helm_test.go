@@ -88,7 +88,7 @@ func TestSettings(t *testing.T) {
 
 // TestLint checks that Helm's linter has nothing against the chart, and that it finds a fault.
 func TestLint(t *testing.T) {
-	for _, m := range lint.RunAll(folder, tree{}, "prod").Messages {
+	for _, m := range lint.All(folder, tree{}, "prod", true).Messages {
 		if m.Severity > support.InfoSev {
 			t.Errorf("%v", m)
 		}
@@ -105,7 +105,7 @@ func TestLint(t *testing.T) {
 	if err := os.WriteFile(template, []byte(strings.Replace(string(text), "nindent 8", "nindent 3", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := lint.RunAll(broken, tree{}, "prod").HighestSeverity; got < support.ErrorSev {
+	if got := lint.All(broken, tree{}, "prod", true).HighestSeverity; got < support.ErrorSev {
 		t.Errorf("a template with a wrong indent has severity %d", got)
 	}
 }

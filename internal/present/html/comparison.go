@@ -82,6 +82,8 @@ func (p Compared) addTo(doc *document) error {
 		if more := sentence.ForVerdict(c); more != "" {
 			v.Loads += ". " + more
 		}
+	} else {
+		v.Loads = sentence.ForVerdict(c)
 	}
 	for _, x := range sentence.Doubts(c) {
 		v.Doubts = append(v.Doubts, x.String())

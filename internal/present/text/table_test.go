@@ -78,7 +78,7 @@ func TestRoutesKeepTheirPoint(t *testing.T) {
 	for _, route := range []string{"GET /orders/{id}", "GET /customers/{id}/turnover"} {
 		d.Routes = append(d.Routes, diagnose.Route{Route: route, Requests: 1540, Rate: &rate, P50Ms: &p50, P99Ms: &p99, Slow: 1078, Title: "waiting for a free thread", Share: &share})
 	}
-	for width, want := range map[int]string{80: "rate p50 waiting for a free thread 97 %", 64: "p50 waiting for a free thread 97 %", 56: "waiting for a free thread 97 %"} {
+	for width, want := range map[int]string{80: "rate p50 waiting for a free thread 97 %", 66: "p50 waiting for a free thread 97 %", 56: "waiting for a free thread 97 %"} {
 		p := &page{Options: Options{Width: width}, at: everything}
 		p.writeRoutes(d)
 		out := p.out.String()

@@ -187,7 +187,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	if 2*p.Linked.Sum() >= p.Ns { // most of the wait is for holders: requests without calls show what is usual, too
 		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
 	}
-	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+	v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median of the most affected route)", float64(usual)/1e6, "ms", at))
 	v.Weigh(over, check.MaterialBeyond)
 	switch {
 	case over < check.Material.Value:
