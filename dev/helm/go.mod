@@ -1,3 +1,4 @@
+// Helm's own code, against the chart of deploy/helm: a module of its own, so that Helm is no dependency of unstall.
 module github.com/unstall/unstall/dev/helm
 
 go 1.25.0

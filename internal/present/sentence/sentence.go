@@ -565,11 +565,14 @@ func Sources(sources []diagnose.Source) []Source {
 	return out
 }
 
-// Brief returns the outcome of a diagnosis on one line.
+// alone leaves out of an answer where the rest of a report stands, for where there is none.
+var alone = strings.NewReplacer(" by the figures below", "", ": NOT SEEN says what is missing", "", " (NOT SEEN)", "")
+
+// Brief returns the outcome of a diagnosis on one line, which stands alone.
 func Brief(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {
-		return Capital(State(d)) + ". " + Nothing(d, open, ruledOut)
+		return Capital(State(d)) + ". " + alone.Replace(Nothing(d, open, ruledOut))
 	}
 	return Capital(State(d)) + ": " + supported[0].Cause + ". " + Answer(d, &supported[0])
 }

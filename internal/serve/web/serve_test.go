@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/serve/capturestore"
 )
 
@@ -127,7 +128,7 @@ func TestPages(t *testing.T) {
 		has  []string
 		not  []string
 	}{
-		{"/", 200, []string{"shop-sick.unstall", "<code>go.gc-rate</code>", "shop-well.unstall", "Nothing wrong. "}, []string{"xq-", "link.unstall", "not diagnosed yet", `action="/record"`}},
+		{"/", 200, []string{"shop-sick.unstall", "<code>go.gc-rate</code>", "shop-well.unstall", "Nothing wrong. ", "<code>go.gc-rate</code> Cause found. "}, []string{"figures below", "NOT SEEN", "xq-", "link.unstall", "not diagnosed yet", `action="/record"`}},
 		{"/?q=gc-rate", 200, []string{"shop-sick.unstall"}, []string{"shop-well.unstall"}},
 		{"/?q=nothing-is-called-so", 200, []string{"No capture has that"}, []string{"shop-sick"}},
 		{"/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", 200, nil, []string{"<script>alert"}},
@@ -327,6 +328,22 @@ func TestToken(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer wrong")
 	if code, _, _ := asked(t, r); code != http.StatusUnauthorized {
 		t.Errorf("with a wrong bearer: %d", code)
+	}
+}
+
+// TestProcesses lists what runs: of a process of an unknown runtime what is known, without a separator before it. The page names its whole folder.
+func TestProcesses(t *testing.T) {
+	s, h := started(t, Options{List: func(context.Context) ([]discover.Found, error) {
+		return []discover.Found{{Target: discover.Target{PID: 7, Name: "till"}, CPU: .5, RSS: 1 << 20}}, nil
+	}})
+	_, text, _ := asked(t, get(t, h.URL+"/"))
+	for _, want := range []string{">0.50 CPUs · 1 MiB<", s.shelf.Dir()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q", want)
+		}
+	}
+	if !filepath.IsAbs(s.shelf.Dir()) {
+		t.Errorf("the folder is called %s", s.shelf.Dir())
 	}
 }
 
