@@ -141,6 +141,14 @@ func ResultWord(c *compare.Comparison, m *compare.Result) string {
 // noisy, which the reason says.
 const mostAllowed = 1
 
+// Columns returns the titles of the columns with both figures of a metric and with its change: of one run each there is no median.
+func Columns(c *compare.Comparison) (both, change string) {
+	if c.Pairs == 1 {
+		return "before → after", "change"
+	}
+	return "medians", "change, pair by pair"
+}
+
 // Remarks returns what a comparison says after its answer, a sentence each: what the host did, and what would decide it.
 func Remarks(c *compare.Comparison) (all []string) {
 	for _, text := range []string{HostChange(c), ForVerdict(c)} {

@@ -183,11 +183,11 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Summary += "; " + others
 	}
 	v.Weigh(share, check.Material)
-	waited := "slow time waiting for pools"
+	waited := c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom()))
 	if len(eventWaits(c)) > 0 {
-		waited += ", without waits for what other requests hand over"
+		waited.Text += ", without waits for what other requests hand over"
 	}
-	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", waited, float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom())))
+	v.Evidence = append(v.Evidence, waited)
 	for i := range all {
 		all[i].addFigures(c, &v)
 		if i == 0 {
