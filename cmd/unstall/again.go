@@ -36,6 +36,7 @@ func (s *session) recordAfter(before, after string, e elsewhere, b besides) (str
 		switch {
 		case len(errs) > 0:
 			s.reportUnresolved(errs)
+			s.noteSuccessor(before, after, b)
 			return "", false, nil
 		case len(live) == 0 && b.Load != "":
 			return "", false, fmt.Errorf("--load %s: load runs only while a running process is recorded, and %s is a file", b.Load, after)
@@ -67,6 +68,19 @@ func (s *session) recordAfter(before, after string, e elsewhere, b besides) (str
 	}
 	path, ok := s.noteCapture(path)
 	return path, ok, nil
+}
+
+// noteSuccessor prints the command with the process that listens now where the load goes, if AFTER is a PID that is gone: a restart changes it.
+func (s *session) noteSuccessor(before, after string, b besides) {
+	u, err := url.Parse(b.Load)
+	if _, notPID := strconv.Atoi(after); notPID != nil || err != nil || u.Port() == "" {
+		return
+	}
+	t, err := discover.Resolve(context.Background(), u.Host, platform.Recognisers())
+	if err != nil || t.PID == 0 {
+		return
+	}
+	s.printNote("process %d listens at %s now:\n  %s", t.PID, u.Host, formatVerifyCommand(before, nil, strconv.Itoa(t.PID), elsewhere{}, b))
 }
 
 // noteCapture prints where a capture was saved and returns its path; false if there is none.

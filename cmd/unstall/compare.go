@@ -133,7 +133,7 @@ func (c *compareCommand) Run(s *session) error {
 		return err
 	}
 	form = form.Repeat(typedCommand())
-	if len(b) == 1 && len(a) == 1 && !result.Refused() {
+	if len(b) == 1 && len(a) == 1 && (!result.Refused() || form.Sides != nil) { // a page shows both reports, whether they compare or not
 		was, is := s.diagnoseSide(before[0], c.SLO), s.diagnoseSide(after[0], c.SLO)
 		result.SetCauses(was, is)
 		form = form.WithSides(was, is)

@@ -13,7 +13,7 @@ import (
 
 type explainCommand struct {
 	Files   []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
-	Request string         `default:"slowest" placeholder:"ID|slowest|ROUTE" help:"Which request: its id or that of its trace, FILE:LINE of its row, slowest (of those called slow), or a route, such as 'GET /play', for that of it (default: slowest)."`
+	Request string         `default:"slowest" placeholder:"ID|slowest|ROUTE" help:"Which request: its id or that of its trace, FILE:LINE of its row, slowest (of those called slow), or a route, such as 'GET /play', for the slowest of it (default: slowest)."`
 	SLO     *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
 	Verbose bool           `short:"v" help:"Show each state, and whole lines."`
 	Output  string         `short:"o" placeholder:"FILE" help:"Write to a file."`

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +15,7 @@ type exportCommand struct {
 	Files    []string       `arg:"" name:"file" help:"Captures, files, directories of files, or - for standard input."`
 	To       string         `placeholder:"FORM" help:"pprof, speedscope, perfetto, csv, stacks, as dotnet-stack or jstack prints them, or parquet: tables of each file's requests, ledger and verdicts (default: by the name of the output file: .pb.gz, .speedscope.json, .pftrace, .csv, .stacks)."`
 	Output   string         `short:"o" placeholder:"FILE" help:"Write to a file; of parquet, to a directory or s3://BUCKET/PREFIX."`
-	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (samples of threads of a .NET process or a JVM), threads-running or threads-waiting (of these, those that ran, or waited with work to do), allocations (of a .NET process: allocated objects, and those that die in gen 2), on-cpu or off-cpu (where threads ran and waited, with kernel functions: record --kernel) (default cpu)."`
+	What     string         `placeholder:"PART" help:"For pprof: cpu, slow (slow requests' time by mechanism and stack), heap, mutex, block, goroutine, threads (samples of threads of a .NET process or a JVM), threads-running or threads-waiting (of these, those that ran, or waited with work to do), allocations (of a .NET process: allocated objects, and those that die in gen 2), on-cpu or off-cpu (where threads ran and waited, with kernel functions: record --kernel) (default cpu, or on-cpu where there is no CPU profile)."`
 	Table    string         `placeholder:"TABLE" help:"For csv: requests, intervals (collections, pauses) or series (figures over time) (default requests)."`
 	Together bool           `help:"For parquet: all files belong to one incident (default: each is a separate one)."`
 	SLO      *time.Duration `name:"slo" placeholder:"300ms" help:"Requests that take longer are slow (default: 3 × the baseline latency of their route)."`
@@ -56,6 +57,12 @@ func (c *exportCommand) Run(s *session) error {
 	}
 	source := export.Of(bundle, opt)
 	write, err := form.Prepare(source, part)
+	if err != nil && c.What == "" && form.Instead != "" {
+		if other, none := form.Prepare(source, form.Instead); none == nil {
+			s.printNote("note: there is %s; this is --%s %s", missingWhat(err), form.Flag, form.Instead)
+			write, err = other, nil
+		}
+	}
 	if err != nil {
 		err = fmt.Errorf("--to %s: in %s %w", form.Name, strings.Join(c.Files, ", "), err)
 		if others := form.PartsWith(source, part); len(others) > 0 {
@@ -71,6 +78,15 @@ func (c *exportCommand) Run(s *session) error {
 		s.printNote("note: %s", what)
 	}
 	return nil
+}
+
+// missingWhat returns what an export lacks, without how to record it.
+func missingWhat(err error) string {
+	var m *export.Missing
+	if errors.As(err, &m) {
+		return m.What
+	}
+	return err.Error()
 }
 
 // choosePart returns the part of the form that the flags request.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -39,5 +40,24 @@ func TestTerminal(t *testing.T) {
 	s := &session{out: pty, err: &said}
 	if err := (&exportCommand{Files: []string{"trace.out"}, To: "perfetto"}).Run(s); err == nil || err.Error() != "--to perfetto cannot go to a terminal: add -o FILE.pftrace" {
 		t.Errorf("a trace on a terminal: %v, %s", err, said.String())
+	}
+}
+
+// Without a CPU profile, what the kernel showed of running threads takes its place unless the CPU profile was asked for by name.
+func TestExportInstead(t *testing.T) {
+	const kernel = "../../internal/diagnose/check/testdata/linux.disk-sync/sick"
+	for what, code := range map[string]int{"": 0, "on-cpu": 0, "cpu": unreadable} {
+		var out, said bytes.Buffer
+		file := filepath.Join(t.TempDir(), "cpu.pb.gz")
+		s := &session{out: &out, err: &said}
+		if err := (&exportCommand{Files: []string{kernel}, Output: file, What: what}).Run(s); err != nil || s.code != code {
+			t.Errorf("%q: %v, code %d, want %d: %s", what, err, s.code, code, said.String())
+		}
+		if fi, err := os.Stat(file); (err == nil && fi.Size() > 0) != (code == 0) {
+			t.Errorf("%q: %v", what, err)
+		}
+		if told := strings.Contains(said.String(), "note: there is no CPU profile; this is --what on-cpu\n"); told != (what == "") {
+			t.Errorf("%q: %s", what, said.String())
+		}
 	}
 }

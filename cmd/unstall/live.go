@@ -84,6 +84,7 @@ func (s *session) recordUntil(ctx context.Context, r recording, targets []discov
 		return ""
 	}
 	if sends != nil {
+		s.dropOtherServices(&found)
 		if err := sends.checkReachable(ctx); err != nil { // a recording without the requested load would be of another question
 			s.reportError(unreadable, err)
 			return ""
@@ -181,6 +182,21 @@ func (s *session) checkRecordable(f record.Finding) bool {
 		}
 	}
 	return false
+}
+
+// dropOtherServices leaves out addresses that answer as other services than those that can be asked for data, such as the one that takes the
+// load, if the process that listens there can be recorded.
+func (s *session) dropOtherServices(f *record.Finding) {
+	if !slices.ContainsFunc(f.Accesses, func(a probe.Access) bool { return a.Missing == nil }) {
+		return
+	}
+	f.Accesses = slices.DeleteFunc(f.Accesses, func(a probe.Access) bool {
+		if a.Missing == nil || !a.Alone || len(a.Lacks) == 0 {
+			return false
+		}
+		s.printNote("note: %s: %s: the process that listens there is recorded", a.Where, a.Lacks[0].Why)
+		return true
+	})
 }
 
 // announceRecording prints what will be recorded of each target and what that switches on.

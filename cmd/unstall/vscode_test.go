@@ -1,25 +1,24 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/unstall/unstall/dev/tools/tooltest"
 )
 
-// TestProblemMatcher runs the tasks of deploy/vscode and holds what they print against their problem matchers, line by line as
-// VS Code does (https://code.visualstudio.com/docs/debugtest/tasks#_defining-a-problem-matcher).
+// TestProblemMatcher runs the tasks of deploy/vscode, and has VS Code's own code read the problems in what they print.
 func TestProblemMatcher(t *testing.T) {
-	text, err := os.ReadFile("../../deploy/vscode/tasks.json")
+	code := tooltest.Find(t, "vscode")
+	const tasks = "../../deploy/vscode/tasks.json"
+	text, err := os.ReadFile(tasks)
 	if err != nil {
 		t.Fatal(err)
-	}
-	type pattern struct {
-		Regexp              string
-		File, Code, Message int
 	}
 	var sample struct {
 		Tasks []struct {
@@ -59,29 +58,31 @@ func TestProblemMatcher(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(workspace, args[len(args)-1])); err != nil {
 			t.Errorf("%s: %v", task.Label, err)
 		}
-		var matcher struct{ Pattern []pattern }
-		if json.Unmarshal(task.ProblemMatcher, &matcher) != nil {
-			continue // it has none
+		if string(task.ProblemMatcher) == "[]" {
+			continue
 		}
-		found := map[string]string{}
-		rest := strings.Split(string(said), "\n")
-		for len(rest) >= len(matcher.Pattern) && len(found) == 0 {
-			for i, p := range matcher.Pattern {
-				m := regexp.MustCompile(p.Regexp).FindStringSubmatch(rest[i])
-				if m == nil {
-					clear(found)
-					break
-				}
-				for what, group := range map[string]int{"file": p.File, "code": p.Code, "message": p.Message} {
-					if group > 0 {
-						found[what] = m[group]
-					}
-				}
-			}
-			rest = rest[1:]
+		read := exec.Command("node", "../../dev/tools/vscode/problems.mjs", code, tasks, task.Label, workspace)
+		read.Stdin = bytes.NewReader(said)
+		var complaint bytes.Buffer
+		read.Stderr = &complaint
+		found, err := read.Output()
+		if err != nil {
+			t.Fatalf("%s: %v: %s", task.Label, err, complaint.Bytes())
 		}
-		if found["code"] != "jvm.g1-evacuation-failure" || found["message"] == "" || found["file"] != "unstall-report.md" {
-			t.Errorf("%s: %q of\n%s", task.Label, found, said)
+		const warning = 4 // MarkerSeverity.Warning
+		var problems []struct {
+			File, Code, Message string
+			Severity            int
+		}
+		if err := json.Unmarshal(found, &problems); err != nil {
+			t.Fatalf("%s: %v: %s", task.Label, err, found)
+		}
+		if len(problems) != 1 {
+			t.Fatalf("%s: %d problems, want one: %s", task.Label, len(problems), said)
+		}
+		p := problems[0]
+		if p.Code != "jvm.g1-evacuation-failure" || p.Message == "" || p.File != filepath.Join(workspace, "unstall-report.md") || p.Severity != warning {
+			t.Errorf("%s: %+v of\n%s", task.Label, p, said)
 		}
 	}
 }

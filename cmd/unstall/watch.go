@@ -121,12 +121,23 @@ func (c *watchCommand) checkRecordings(s *session) error {
 		if c.Format == "json" {
 			return r.JSON(w, len(rules))
 		}
-		return r.Text(w, len(rules))
+		return r.Text(w, len(rules), ownRules(rules))
 	})
 	if c.Fail && len(r.Alarms()) > 0 {
 		s.code = max(s.code, found)
 	}
 	return nil
+}
+
+// ownRules returns those of the rules that do not come with unstall.
+func ownRules(rules []rule.Rule) []rule.Rule {
+	shipped, err := rule.Shipped()
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(rules), func(r rule.Rule) bool {
+		return slices.ContainsFunc(shipped, func(s rule.Rule) bool { return s.ID == r.ID })
+	})
 }
 
 // readSources reads recordings. Each table of figures is a source of its own; all other files are the evidence of one incident.

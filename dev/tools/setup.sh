@@ -28,6 +28,7 @@ VICTORIAMETRICS|victoriametrics|what VictoriaMetrics stores
 POSTGRES|postgres|what Zabbix stores
 ZABBIX|zabbix|what Zabbix stores
 GRAFANA|grafana|the dashboard against the schema of Grafana
+VSCODE|vscode|the problem matcher in the code of VS Code
 ALERTMANAGER|alertmanager|alerts through Alertmanager
 JAVAC|javac|programs compiled for a live JVM
 TOMCAT|tomcat|a live Tomcat

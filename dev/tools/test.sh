@@ -38,6 +38,7 @@ main() {
 	if [ "$mode" = all ]; then
 		part "go vet and go test of remedy/go/ballast, which users import" test_module remedy/go/ballast
 		part "go test of dev/otlp: spans that OpenTelemetry's exporters send" test_go dev/otlp -mod=mod ./...
+		part "go test of dev/helm: the chart as Helm renders it" test_go dev/helm -mod=mod ./...
 		[ -z "${PYTHON:-}" ] || part "tests of the Python package" make --no-print-directory test-python
 	fi
 

@@ -247,7 +247,7 @@ var onSocket = map[evidence.ObjectKind]socketWait{
 	evidence.Peer:       {evidence.NetWait, ""},
 	evidence.UnixSocket: {evidence.NetWait, "a UNIX socket"},
 	evidence.UDPSocket:  {evidence.NetWait, "a UDP socket"},
-	evidence.NewSocket:  {evidence.ClientWait, "a socket"}, // a kept connection becomes known soon
+	evidence.NewSocket:  {evidence.ClientWait, threadstack.UnknownEnd}, // a kept connection becomes known soon
 	evidence.Pipe:       {evidence.SyncWait, "a pipe"},
 	evidence.EventFD:    {evidence.SyncWait, "an eventfd"},
 	evidence.TimerFD:    {evidence.SleepWait, "a timer"},

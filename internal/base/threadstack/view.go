@@ -5,6 +5,7 @@
 package threadstack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -143,11 +144,22 @@ var doing = map[evidence.Kind]string{
 	evidence.AllocStall:  "waiting for GC to free memory",
 }
 
+// UnknownEnd is what a thread waits for at a socket of which it is not known yet who is at its other end.
+const UnknownEnd = "a socket"
+
+// multiplexers are system calls that wait for whatever comes first of many descriptors: who brings it is not known.
+var multiplexers = []string{"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect", "io_uring_enter"}
+
 // Doing returns the state in words, with the pattern: "waiting for a task (.Result)".
 func (v View) Doing() string {
 	words := doing[v.State]
-	if v.State == evidence.PoolWait && strings.HasPrefix(v.Pattern, "Semaphore") {
+	switch {
+	case v.State == evidence.PoolWait && strings.HasPrefix(v.Pattern, "Semaphore"):
 		words = "waiting for a semaphore"
+	case v.State == evidence.ClientWait && v.Waits.Of == UnknownEnd:
+		words = doing[evidence.NetWait] // a client, or what the program has just connected to
+	case v.State == evidence.SyncWait && slices.Contains(multiplexers, v.Pattern):
+		words = "waiting for events"
 	}
 	if v.Pattern == "" || v.State == evidence.LockWait && v.Pattern == "lock" || v.State == evidence.AllocStall {
 		return words

@@ -26,6 +26,7 @@ type Life struct {
 	Limit    int64
 	Usual    int64 // ns: the median of its route; 0 of too few
 	Rank, Of int   // it is the n-th slowest of so many
+	First    bool  // it is the slowest of its route
 	Charges  []Charge
 }
 
@@ -57,7 +58,7 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 	lay.chooseRequests()
 	r := &b.Requests
 	life := &Life{Request: lay.buildRequest(row, MaxStates, true), Process: lay.titles[l.Subject], Anchored: b.Clocks[r.Clock.At(row)].Anchored(),
-		Followed: r.Path(row).Followed(), Limit: l.Limit(row), Rank: 1, Of: len(l.Rows)}
+		Followed: r.Path(row).Followed(), Limit: l.Limit(row), Rank: 1, First: true, Of: len(l.Rows)}
 	var route []int64
 	for _, i := range l.Rows {
 		latency := r.Latency(i)
@@ -66,6 +67,7 @@ func LifeOf(b *evidence.Bundle, ledgers []*ledger.Ledger, which string, states i
 		}
 		if r.Route.At(i) == r.Route.At(row) {
 			route = append(route, latency)
+			life.First = life.First && latency <= life.Latency
 		}
 	}
 	if len(route) >= ledger.MinRequests {

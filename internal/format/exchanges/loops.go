@@ -301,8 +301,14 @@ func (l *loops) titleOf(thread int64) string {
 			return fmt.Sprintf("%sof thread %d", name, thread)
 		}
 	}
+	if len(name) == threadNameLength {
+		name += "…"
+	}
 	return name
 }
+
+// threadNameLength is how many bytes of a thread's name the kernel keeps: TASK_COMM_LEN of include/linux/sched.h without its end.
+const threadNameLength = 15
 
 // commonStart returns the common beginning of two names.
 func commonStart(a, b string) string {

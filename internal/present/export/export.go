@@ -87,6 +87,7 @@ type Form struct {
 	Binary     bool     // not for a terminal
 	Flag       string   // what chooses among Parts: "what", "table"; "" if there are none
 	Parts      []string // the first is the default
+	Instead    string   // the part that takes the place of the first where there is none of that; "" none
 	Viewer     string   // the command that shows such a file in a browser, without the file's name; "" unknown
 	Many       bool     // it writes tables of many runs with their verdicts into a directory: package internal/present/export/parquet
 	// Prepare returns the writer of a part, or a [Missing] if there is nothing of it.
@@ -95,7 +96,7 @@ type Form struct {
 
 // Forms in the order they are offered.
 var Forms = []Form{
-	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Viewer: "go tool pprof -http=localhost:", Prepare: preparePprof},
+	{Name: "pprof", Extensions: []string{".pb.gz", ".pprof", ".pb"}, Binary: true, Flag: "what", Parts: pprofParts, Instead: "on-cpu", Viewer: "go tool pprof -http=localhost:", Prepare: preparePprof},
 	{Name: "speedscope", Extensions: []string{".speedscope.json"}, Prepare: prepareSpeedscope},
 	{Name: "perfetto", Extensions: []string{".pftrace", ".perfetto-trace"}, Binary: true, Prepare: preparePerfetto},
 	{Name: "csv", Extensions: []string{".csv"}, Flag: "table", Parts: csvTables, Prepare: csvTable},

@@ -18,7 +18,7 @@ type comparisonView struct {
 	Label, Answer, Tone   string
 	Rest                  string // of the answer, below the headline
 	Sides                 []sideView
-	Scale                 string
+	Both, Change, Scale   string // titles of columns
 	Host, NoCauses        string
 	Causes                []causeChangeView
 	Metrics               []metricView
@@ -59,6 +59,7 @@ func (p Compared) addTo(doc *document) error {
 	if v.Lead {
 		v.Answer, v.Rest = splitAnswer(v.Answer)
 	}
+	v.Both, v.Change = sentence.Columns(c)
 	v.Host = sentence.HostChange(c)
 	for i := range c.Causes {
 		x := &c.Causes[i]
@@ -82,6 +83,8 @@ func (p Compared) addTo(doc *document) error {
 		if more := sentence.ForVerdict(c); more != "" {
 			v.Loads += ". " + more
 		}
+	} else {
+		v.Loads = sentence.ForVerdict(c)
 	}
 	for _, x := range sentence.Doubts(c) {
 		v.Doubts = append(v.Doubts, x.String())

@@ -119,7 +119,7 @@ func describeThreads(s *threads.Summary) string {
 		if pool == "the pool" {
 			pool = "the runtime's pool"
 		}
-		text += fmt.Sprintf(", %s of %s: %s", units.Count(s.Pool), pool, sentence.Working(s))
+		text += fmt.Sprintf(", %s of %s (%s)", units.Count(s.Pool), pool, sentence.Working(s))
 	}
 	return text + ". Threads that do the same are one row; open it for the stack, innermost frame first."
 }

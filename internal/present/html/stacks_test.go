@@ -60,7 +60,7 @@ func starved() *threads.Summary {
 
 func TestStacks(t *testing.T) {
 	v := stacksOf(starved(), []string{"Shop!CartController.Get(int)"})
-	if want := "41 threads at 11:06:40.000 UTC, 38 of the runtime's pool: 38 busy, 37 of them waiting."; !strings.HasPrefix(v.Says, want) {
+	if want := "41 threads at 11:06:40.000 UTC, 38 of the runtime's pool (38 busy, 37 of them waiting)."; !strings.HasPrefix(v.Says, want) {
 		t.Errorf("says %q, want %q", v.Says, want)
 	}
 	if len(v.Groups) != 3 {

@@ -26,7 +26,8 @@ func Compare(w io.Writer, c *compare.Comparison) error {
 		p.writeLinef("\n%s.", sentence.Capital(sentence.NoCauses))
 	}
 	if len(c.Metrics) > 0 {
-		p.writeLinef("\n| metric | medians | change, pair by pair | result |\n|---|---:|---:|---|")
+		both, change := sentence.Columns(c)
+		p.writeLinef("\n| metric | %s | %s | result |\n|---|---:|---:|---|", both, change)
 		for i := range c.Metrics {
 			m := &c.Metrics[i]
 			result := sentence.ResultWord(c, m)

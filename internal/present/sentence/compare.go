@@ -97,8 +97,11 @@ func ratioFirst(m *compare.Result) bool {
 	return false
 }
 
-// ForVerdict says what decides a comparison of runs whose load is unknown; "" for any other.
+// ForVerdict says what decides a comparison of runs whose load is unknown, or differed by itself; "" for any other.
 func ForVerdict(c *compare.Comparison) string {
+	if c.Refused() && c.Loads.Before.OfferedRate == nil && c.Loads.After.OfferedRate == nil {
+		return "For a verdict: record both sides under the same load, with --load URL and --rate N."
+	}
 	if !c.IsLoadUnknown() || len(c.Metrics) == 0 {
 		return ""
 	}
@@ -137,6 +140,14 @@ func ResultWord(c *compare.Comparison, m *compare.Result) string {
 // mostAllowed is the largest difference between runs that is written as a figure where nothing was decided; beyond it runs are too
 // noisy, which the reason says.
 const mostAllowed = 1
+
+// Columns returns the titles of the columns with both figures of a metric and with its change: of one run each there is no median.
+func Columns(c *compare.Comparison) (both, change string) {
+	if c.Pairs == 1 {
+		return "before → after", "change"
+	}
+	return "medians", "change, pair by pair"
+}
 
 // Remarks returns what a comparison says after its answer, a sentence each: what the host did, and what would decide it.
 func Remarks(c *compare.Comparison) (all []string) {

@@ -47,6 +47,24 @@ func TestTheFirstLineIsDecided(t *testing.T) {
 	}
 }
 
+// Runs that do not compare because of loads that nobody made say how to make them compare.
+func TestForVerdict(t *testing.T) {
+	no, rate := false, 500.0
+	for name, c := range map[string]struct {
+		c    compare.Comparison
+		want string
+	}{
+		"loads that came by themselves":  {compare.Comparison{Comparable: &no}, "For a verdict: record both sides under the same load, "},
+		"loads that were made":           {compare.Comparison{Comparable: &no, Loads: compare.Loads{Before: compare.Side{OfferedRate: &rate}}}, ""},
+		"unknown loads":                  {compare.Comparison{Why: "unknown", Metrics: []compare.Result{{Name: "gc_cpu_share"}}}, "For a verdict: record both sides under the same --load URL, "},
+		"unknown loads, nothing to tell": {compare.Comparison{Why: "unknown"}, ""},
+	} {
+		if got := ForVerdict(&c.c); got != c.want && (c.want == "" || !strings.HasPrefix(got, c.want)) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // A change over the pairs that is not that of the medians beside it says what it is.
 func TestChangeOfPairs(t *testing.T) {
 	num := func(v float64) *float64 { return &v }

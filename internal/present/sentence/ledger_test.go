@@ -44,6 +44,23 @@ func TestWhere(t *testing.T) {
 	}
 }
 
+// One request is told as one.
+func TestSlowOfOne(t *testing.T) {
+	for _, c := range []struct {
+		apart, held int
+		ms          float64
+		want        string
+	}{
+		{1, 0, 0, "1 more outside the recording is not counted"}, {2, 0, 0, "2 more outside the recording are not counted"},
+		{0, 1, 5, "1 more only because the recorder held it, for 5 ms"}, {0, 2, 5, "2 more only because the recorder held them, for 2.5 ms each"},
+	} {
+		items := Slow(&diagnose.Requests{Apart: c.apart, Held: c.held, HeldMs: c.ms})
+		if got := items[len(items)-1]; got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
 // Rows that do not show the share of the cause are said to hold parts of it, also where rows of other things happen to sum to it.
 func TestReconciled(t *testing.T) {
 	for name, c := range map[string]struct {

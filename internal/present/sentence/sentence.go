@@ -462,10 +462,18 @@ func Slow(r *diagnose.Requests) []string {
 		}
 	}
 	if r.Apart > 0 {
-		items = append(items, units.Count(r.Apart)+" more outside the recording are not counted")
+		are := "are"
+		if r.Apart == 1 {
+			are = "is"
+		}
+		items = append(items, units.Count(r.Apart)+" more outside the recording "+are+" not counted")
 	}
 	if r.Held > 0 {
-		items = append(items, units.Count(r.Held)+" more only because the recorder held them, for "+units.Ms(r.HeldMs/float64(r.Held))+" each")
+		held := "it, for " + units.Ms(r.HeldMs)
+		if r.Held > 1 {
+			held = "them, for " + units.Ms(r.HeldMs/float64(r.Held)) + " each"
+		}
+		items = append(items, units.Count(r.Held)+" more only because the recorder held "+held)
 	}
 	return items
 }
@@ -557,11 +565,14 @@ func Sources(sources []diagnose.Source) []Source {
 	return out
 }
 
-// Brief returns the outcome of a diagnosis on one line.
+// alone leaves out of an answer where the rest of a report stands, for where there is none.
+var alone = strings.NewReplacer(" by the figures below", "", ": NOT SEEN says what is missing", "", " (NOT SEEN)", "")
+
+// Brief returns the outcome of a diagnosis on one line, which stands alone.
 func Brief(d *diagnose.Diagnosis) string {
 	supported, open, ruledOut := Split(d)
 	if len(supported) == 0 {
-		return Capital(State(d)) + ". " + Nothing(d, open, ruledOut)
+		return Capital(State(d)) + ". " + alone.Replace(Nothing(d, open, ruledOut))
 	}
 	return Capital(State(d)) + ": " + supported[0].Cause + ". " + Answer(d, &supported[0])
 }

@@ -21,7 +21,7 @@ type ThreadGroup struct {
 func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, rest string) {
 	all = units.Plural(s.Threads, "thread")
 	if s.Pool > 0 {
-		all += fmt.Sprintf(", %s of %s: %s", units.Count(s.Pool), s.Pools(), Working(s))
+		all += fmt.Sprintf(", %s of %s (%s)", units.Count(s.Pool), s.Pools(), Working(s))
 	}
 	idle, others := 0, 0
 	for i := range s.Groups {

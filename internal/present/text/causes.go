@@ -142,41 +142,50 @@ func (p *page) ruledOut(verdicts []diagnose.Verdict) {
 	}
 	all := append(with, without...)
 	column := 0
-	for _, v := range all[:p.shownCount(len(all), p.at.ruledOut)] {
+	for _, v := range all {
 		column = max(column, textWidth(v.Cause)+2)
 	}
 	column = min(column, 30)
-	var lines []string
-	left, shown := p.at.ruledOut, 0
+	left := p.at.ruledOut
+	var shown []diagnose.Verdict
 	tell := func(v diagnose.Verdict) []string {
 		return p.wrapText(p.shortenSources(v.Summary), labels+max(column, textWidth(v.Cause)+1))
 	}
 	fits := slices.ContainsFunc(all, func(v diagnose.Verdict) bool { return len(tell(v)) <= left })
 	for i, v := range all {
 		told := tell(v)
-		if len(told) == 0 {
-			told = []string{""}
-		}
 		room := left
-		if len(all)-shown == 1 && i == shown { // to leave out only one would save nothing
+		if len(all)-len(shown) == 1 && i == len(shown) { // to leave out only one would save nothing
 			room = max(room, 1)
 		}
 		used := 1
 		if p.at.brief { // each cause is told whole, so a long one is left out for one that fits
-			used = len(told)
+			used = max(1, len(told))
 		}
-		if used > room && (fits || shown > 0 || room < 1) {
+		if used > room && (fits || len(shown) > 0 || room < 1) {
 			continue
 		}
 		left -= used
-		shown++
+		shown = append(shown, v)
+	}
+	column = 0 // as wide as the longest that is shown
+	for _, v := range shown {
+		column = max(column, textWidth(v.Cause)+2)
+	}
+	column = min(column, 30)
+	var lines []string
+	for _, v := range shown {
+		told := tell(v)
+		if len(told) == 0 {
+			told = []string{""}
+		}
 		id := p.cleanText(v.Cause)
 		for _, l := range told {
 			lines = append(lines, strings.TrimRight(padRight(id, column-1)+" "+l, " "))
 			id = ""
 		}
 	}
-	p.writeBlock("RULED OUT", bold, labels, append(lines, p.moreLine(len(verdicts)-shown)...))
+	p.writeBlock("RULED OUT", bold, labels, append(lines, p.moreLine(len(verdicts)-len(shown))...))
 }
 
 // notSeen writes what could not be judged or recorded, and then what would change that, each

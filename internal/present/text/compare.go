@@ -98,7 +98,9 @@ func (p *page) writeMetrics(c *compare.Comparison) {
 	if len(rows) == 0 {
 		return
 	}
-	head := [3]string{"", p.cleanText("medians"), p.cleanText("change, pair by pair")}
+	both, change := sentence.Columns(c)
+	head := [3]string{"", p.cleanText(both), p.cleanText(change)}
+	columns[1] = max(columns[1], textWidth(head[1]))
 	columns[2] = max(columns[2], textWidth(head[2]))
 	const longest = len("regressed")
 	wide := 2+columns[0]+2+columns[1]+2+columns[2]+2+longest <= p.Width

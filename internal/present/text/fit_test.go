@@ -95,6 +95,19 @@ func TestRuledOutWhole(t *testing.T) {
 	}
 }
 
+// What is said of ruled-out causes stands in one column beside the longest that is shown, also where a short one is shown in place of a long one.
+func TestRuledOutColumn(t *testing.T) {
+	verdicts := []diagnose.Verdict{
+		{Cause: "go.gc-rate", Summary: strings.Repeat("a long reason ", 20)},
+		{Cause: "dotnet.gc-cpu-starved", Summary: "no quota"},
+		{Cause: "service.connection-pool-exhausted", Summary: strings.Repeat("a long reason ", 20)},
+	}
+	p := &page{Options: Options{Width: 80}, at: limits{brief: true, ruledOut: 1}}
+	if p.ruledOut(verdicts); !strings.Contains(p.out.String(), "dotnet.gc-cpu-starved  no quota\n") {
+		t.Error(p.out.String())
+	}
+}
+
 // A command that does not fit behind its label stands alone on a line, whole.
 func TestLongCommandStandsAlone(t *testing.T) {
 	p := &page{Options: Options{Width: 80}}

@@ -99,6 +99,9 @@ func (p *page) lifeHead(l *timeline.Life) {
 	rank := "the slowest"
 	if l.Rank > 1 {
 		rank = fmt.Sprintf("number %s by time", units.Count(l.Rank))
+		if l.First && l.Usual > 0 {
+			rank = "the slowest of its route, " + rank
+		}
 	}
 	about := []string{fmt.Sprintf("%s of %s", rank, units.Plural(l.Of, "request"))}
 	if l.Usual > 0 {

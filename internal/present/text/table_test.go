@@ -70,3 +70,39 @@ func TestLongFunctions(t *testing.T) {
 		}
 	}
 }
+
+// On a narrow line the table of routes loses the rate, then the median, before it loses what took most of the slow time.
+func TestRoutesKeepTheirPoint(t *testing.T) {
+	share, rate, p50, p99 := .97, 77.5, 15.1, 233.0
+	d := &diagnose.Diagnosis{}
+	for _, route := range []string{"GET /orders/{id}", "GET /customers/{id}/turnover"} {
+		d.Routes = append(d.Routes, diagnose.Route{Route: route, Requests: 1540, Rate: &rate, P50Ms: &p50, P99Ms: &p99, Slow: 1078, Title: "waiting for a free thread", Share: &share})
+	}
+	for width, want := range map[int]string{80: "rate p50 waiting for a free thread 97 %", 66: "p50 waiting for a free thread 97 %", 56: "waiting for a free thread 97 %"} {
+		p := &page{Options: Options{Width: width}, at: everything}
+		p.writeRoutes(d)
+		out := p.out.String()
+		for _, words := range []string{"rate", "p50", "waiting for a free thread 97 %"} {
+			if strings.Contains(out, words) != strings.Contains(want, words) {
+				t.Errorf("%d columns, want %q:\n%s", width, want, out)
+			}
+		}
+		for line := range strings.Lines(out) {
+			if n := textWidth(strings.TrimRight(line, "\n")); n > width {
+				t.Errorf("%d of %d columns: %s", n, width, line)
+			}
+		}
+	}
+}
+
+// The head of the table of where time went fits a narrow line.
+func TestWhereFits(t *testing.T) {
+	d := &diagnose.Diagnosis{Requests: &diagnose.Requests{Slow: 438}, Ledger: []diagnose.Entry{{Mechanism: "own", Title: "own work", SlowMs: 114e3}}}
+	for width, want := range map[int]string{80: "WHERE 114 s OF SLOW REQUESTS WENT (438, 260 ms each on average)", 60: "WHERE 114 s OF SLOW REQUESTS WENT (438, 260 ms each)"} {
+		p := &page{Options: Options{Width: width}, at: everything}
+		p.writeLedger(d)
+		if first, _, _ := strings.Cut(p.out.String(), "\n"); first != want {
+			t.Errorf("%d columns: %q, want %q", width, first, want)
+		}
+	}
+}

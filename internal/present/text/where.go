@@ -32,7 +32,11 @@ func (p *page) writeLedger(d *diagnose.Diagnosis) {
 	bars := min(max(p.Width-gaps-titles-values-notes, shortest), longest)
 	titles = max(min(titles, p.Width-gaps-values-bars-notes), 20)
 
-	p.writeLine(p.applyStyle(bold, p.cleanText("WHERE "+strings.Replace(sentence.Where(d, total), "of slow requests went", "OF SLOW REQUESTS WENT", 1))))
+	where := "WHERE " + strings.Replace(sentence.Where(d, total), "of slow requests went", "OF SLOW REQUESTS WENT", 1)
+	if textWidth(where) > p.Width {
+		where = strings.Replace(where, " on average", "", 1)
+	}
+	p.writeLine(p.applyStyle(bold, p.cleanText(where)))
 	for i, r := range rows {
 		lines := p.wrapText(r.Title, p.Width-titles)
 		drawn := p.drawBar(r.Ms/most, bars)

@@ -49,6 +49,9 @@ func Open(dir, version string) (*Shelf, error) {
 	if err != nil {
 		return nil, discover.Explain(fmt.Errorf("%s: %w", dir, stripPath(err)))
 	}
+	if whole, err := filepath.Abs(dir); err == nil { // "." says little on a page
+		dir = whole
+	}
 	return &Shelf{dir: dir, root: root, version: version, reading: make(chan struct{}, 1), findings: map[string]Finding{}}, nil
 }
 

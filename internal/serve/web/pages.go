@@ -49,7 +49,8 @@ func (s *Server) writeList(w http.ResponseWriter, r *http.Request, code int, fai
 			c.Says = "is being recorded, or was cut off"
 		}
 		if f, ok := s.shelf.Known(item.Name); ok {
-			c.Cause, c.Says, c.Tone = f.Cause, f.Brief, findingTone(f)
+			c.Cause, c.Tone = f.Cause, findingTone(f)
+			c.Says = strings.Replace(f.Brief, ": "+f.Cause+". ", ". ", 1) // the cause stands before it
 		}
 		if !matchesQuery(part.Query, c) {
 			continue
@@ -118,7 +119,10 @@ func (s *Server) listProcesses(r *http.Request) (all []html.Running, why string)
 		return nil, err.Error()
 	}
 	for _, f := range found {
-		p := html.Running{PID: f.PID, Name: f.Name, About: []string{cmp.Or(platform.ByID(f.Runtime).Release(f.Version), f.Runtime), fmt.Sprintf("%.2f CPUs", f.CPU), units.Size(float64(f.RSS))}}
+		p := html.Running{PID: f.PID, Name: f.Name, About: []string{fmt.Sprintf("%.2f CPUs", f.CPU), units.Size(float64(f.RSS))}}
+		if runtime := cmp.Or(platform.ByID(f.Runtime).Release(f.Version), f.Runtime); runtime != "" {
+			p.About = slices.Insert(p.About, 0, runtime)
+		}
 		for _, l := range f.Listens[:min(3, len(f.Listens))] {
 			p.About = append(p.About, l.String())
 		}

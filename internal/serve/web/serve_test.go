@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/collect/capture"
+	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/serve/capturestore"
 )
 
@@ -127,7 +128,7 @@ func TestPages(t *testing.T) {
 		has  []string
 		not  []string
 	}{
-		{"/", 200, []string{"shop-sick.unstall", "<code>go.gc-rate</code>", "shop-well.unstall", "Nothing wrong. "}, []string{"xq-", "link.unstall", "not diagnosed yet", `action="/record"`}},
+		{"/", 200, []string{"shop-sick.unstall", "<code>go.gc-rate</code>", "shop-well.unstall", "Nothing wrong. ", "<code>go.gc-rate</code> Cause found. "}, []string{"figures below", "NOT SEEN", "xq-", "link.unstall", "not diagnosed yet", `action="/record"`}},
 		{"/?q=gc-rate", 200, []string{"shop-sick.unstall"}, []string{"shop-well.unstall"}},
 		{"/?q=nothing-is-called-so", 200, []string{"No capture has that"}, []string{"shop-sick"}},
 		{"/?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", 200, nil, []string{"<script>alert"}},
@@ -162,6 +163,27 @@ func TestPages(t *testing.T) {
 	_, text, _ = asked(t, get(t, h.URL+"/"))
 	if sick, well := strings.Index(text, "shop-sick.unstall"), strings.Index(text, "shop-well.unstall"); sick < well {
 		t.Error("sorted by time, the older comes first")
+	}
+}
+
+// TestGroups lists the captures of each service by day, the latest first, and each day once.
+func TestGroups(t *testing.T) {
+	s, h := started(t, Options{})
+	noon := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	filled(t, filepath.Join(s.shelf.Dir(), "next-day.unstall"), fixtures+"healthy", "shop", noon)
+	filled(t, filepath.Join(s.shelf.Dir(), "bakery.unstall"), fixtures+"healthy", "bakery", noon)
+	_, text, _ := asked(t, get(t, h.URL+"/?sort=service"))
+	last := -1
+	for _, want := range []string{"bakery · 2026-11-24", `"/capture/bakery.unstall"`, "shop · 2026-11-24", `"/capture/next-day.unstall"`,
+		"shop · 2026-11-23", `"/capture/shop-well.unstall"`, `"/capture/shop-sick.unstall"`} {
+		if n := strings.Count(text, want); n != 1 {
+			t.Errorf("%s is there %d times", want, n)
+		}
+		at := strings.Index(text, want)
+		if at < last {
+			t.Errorf("%s is above what belongs before it", want)
+		}
+		last = at
 	}
 }
 
@@ -306,6 +328,22 @@ func TestToken(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer wrong")
 	if code, _, _ := asked(t, r); code != http.StatusUnauthorized {
 		t.Errorf("with a wrong bearer: %d", code)
+	}
+}
+
+// TestProcesses lists what runs: of a process of an unknown runtime what is known, without a separator before it. The page names its whole folder.
+func TestProcesses(t *testing.T) {
+	s, h := started(t, Options{List: func(context.Context) ([]discover.Found, error) {
+		return []discover.Found{{Target: discover.Target{PID: 7, Name: "till"}, CPU: .5, RSS: 1 << 20}}, nil
+	}})
+	_, text, _ := asked(t, get(t, h.URL+"/"))
+	for _, want := range []string{">0.50 CPUs · 1 MiB<", s.shelf.Dir()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q", want)
+		}
+	}
+	if !filepath.IsAbs(s.shelf.Dir()) {
+		t.Errorf("the folder is called %s", s.shelf.Dir())
 	}
 }
 

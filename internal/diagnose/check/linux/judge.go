@@ -69,6 +69,9 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	v.Weigh(x.share, check.Material)
 	v.Weigh(x.over, check.MaterialBeyond)
 	v.Summary = check.OfSlow(x.share) + " is " + m.what
+	if 2*x.linked >= x.ns { // rows of waits show it, not one of its own
+		v.Summary += ", or waits for threads in it"
+	}
 	switch {
 	case f.held >= check.WorthTelling.Value:
 		v.Summary = fmt.Sprintf("%s is %s, all but %s while their holders waited, too", check.OfSlow(all), m.what, units.Percent(x.share))
@@ -78,7 +81,7 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	if x.ns > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())),
 			c.Figure("slow.kernel_requests", "slow requests that spent time on it, of "+units.Count(len(l.Slow)), float64(x.waiters), "count", check.From(l.StatesFrom())),
-			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median)", float64(x.usual)/1e6, "ms", check.From(l.StatesFrom())))
+			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median of the most affected route)", float64(x.usual)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	unseen := c.Share(ledger.Unobserved)
 	v.Missed(unseen, check.MaterialUnseen)

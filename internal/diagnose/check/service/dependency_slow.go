@@ -110,7 +110,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.StatesFrom())))
 	if usual > 0 || c.ShowsUsual() {
-		v.Evidence = append(v.Evidence, c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
+		v.Evidence = append(v.Evidence, c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median of the most affected route)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	addSpansAndMonitors(c, &v, spans, all)
 	if !c.Slow() {

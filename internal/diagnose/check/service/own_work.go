@@ -125,7 +125,7 @@ func ownWork(c *check.Case) check.Verdict {
 		per[n] = int64((1 - made) * float64(per[n]))
 	}
 	if usual > 0 { // else looks met no usual request
-		v.Evidence = append(v.Evidence, c.Figure("requests.usual_own_ms", "usual own work per request (median)", float64(usual)/1e6, "ms", at))
+		v.Evidence = append(v.Evidence, c.Figure("requests.usual_own_ms", "usual own work per request (median of the most affected route)", float64(usual)/1e6, "ms", at))
 	}
 	least := check.Material.Value
 	if share >= mostly.Value && len(c.Found) == 0 { // most of slow time is it, and no other cause is found

@@ -183,7 +183,11 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Summary += "; " + others
 	}
 	v.Weigh(share, check.Material)
-	v.Evidence = append(v.Evidence, c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom())))
+	waited := c.Figure("slow.pool_ms", "slow time waiting for pools", float64(behind.Total)/1e6, "ms", check.From(l.StatesFrom()))
+	if len(eventWaits(c)) > 0 {
+		waited.Text += ", without waits for what other requests hand over"
+	}
+	v.Evidence = append(v.Evidence, waited)
 	for i := range all {
 		all[i].addFigures(c, &v)
 		if i == 0 {

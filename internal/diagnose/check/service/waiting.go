@@ -188,7 +188,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
 	}
 	if usual > 0 || c.ShowsUsual() {
-		v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median)", float64(usual)/1e6, "ms", at))
+		v.Evidence = append(v.Evidence, c.Figure("requests.usual_wait_ms", "usual wait there per request (median of the most affected route)", float64(usual)/1e6, "ms", at))
 	}
 	v.Weigh(over, check.MaterialBeyond)
 	switch {

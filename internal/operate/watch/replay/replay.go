@@ -29,7 +29,11 @@ type Result struct {
 	Events      []rule.Event
 	Open        []rule.Event // alarms that had not ended
 	Unheld      []string     // IDs of rules whose series were not recorded
+	reached     map[string]extent
 }
+
+// extent is the range of the values of a series.
+type extent struct{ least, most float64 }
 
 // Sources returns the subjects of a bundle with their series. slo is the latency above which a request is slow; 0: the
 // ledger decides.
@@ -75,9 +79,8 @@ type cursor struct {
 // Run evaluates rules over sources. usual may be nil.
 func Run(ctx context.Context, rules []rule.Rule, usual *rule.Usual, sources []Source) (*Result, error) {
 	e := rule.New(rules, usual)
-	r := &Result{From: math.MaxInt64, Until: math.MinInt64}
+	r := &Result{From: math.MaxInt64, Until: math.MinInt64, reached: make(map[string]extent)}
 	var all []*cursor
-	has := make(map[string]bool)
 	for _, s := range sources {
 		e.Begin(s.Subject, 0)
 		r.Subjects = append(r.Subjects, s.Key)
@@ -85,13 +88,17 @@ func Run(ctx context.Context, rules []rule.Rule, usual *rule.Usual, sources []So
 			if len(x.T) == 0 {
 				continue
 			}
-			has[x.ID] = true
+			of, known := r.reached[x.ID]
+			if !known {
+				of = extent{math.Inf(1), math.Inf(-1)}
+			}
+			r.reached[x.ID] = extent{min(of.least, slices.Min(x.V)), max(of.most, slices.Max(x.V))}
 			all = append(all, &cursor{s.Key, x.ID, x.T, x.V})
 			r.From, r.Until = min(r.From, x.T[0]), max(r.Until, x.T[len(x.T)-1])
 		}
 	}
 	for i := range rules {
-		if !has[rules[i].Series] {
+		if _, has := r.reached[rules[i].Series]; !has {
 			r.Unheld = append(r.Unheld, rules[i].ID)
 		}
 	}

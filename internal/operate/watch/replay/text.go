@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,8 +91,8 @@ func (r *Result) JSON(w io.Writer, rules int) error {
 	return e.Encode(out)
 }
 
-// Text writes the result for people.
-func (r *Result) Text(w io.Writer, rules int) error {
+// Text writes the result for people. Of the user's own rules it also says why one raised no alarm.
+func (r *Result) Text(w io.Writer, rules int, own []rule.Rule) error {
 	var b strings.Builder
 	alarms := r.Alarms()
 	if len(r.Subjects) == 0 {
@@ -113,11 +114,43 @@ func (r *Result) Text(w io.Writer, rules int) error {
 			fmt.Fprintf(&b, "  look at %s\n", ev.Rule.Look)
 		}
 	}
+	for i := range own {
+		if why := r.whyQuiet(&own[i]); why != "" {
+			fmt.Fprintf(&b, "\n%s raised no alarm: %s\n", own[i].ID, why)
+		}
+	}
 	if len(r.Unheld) > 0 {
 		fmt.Fprintf(&b, "\nnot checked, because their series were not recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// whyQuiet says why a rule raised no alarm, as far as the values of its series tell; "" if it raised one.
+func (r *Result) whyQuiet(of *rule.Rule) string {
+	if slices.ContainsFunc(r.Alarms(), func(ev rule.Event) bool { return ev.Rule.ID == of.ID }) {
+		return ""
+	}
+	reached, recorded := r.reached[of.Series]
+	if !recorded {
+		return of.Series + " was not recorded"
+	}
+	unit := "count"
+	if s, ok := series.Of(of.Series); ok {
+		unit = s.Unit
+	}
+	simple := of.Period == nil && of.Usual == nil && of.Than == "" && (of.Take == rule.Mean || of.Take == rule.Max || of.Take == rule.Min)
+	switch {
+	case simple && of.Above != nil && reached.most <= *of.Above:
+		return fmt.Sprintf("%s was at most %s, and it needs more than %s", of.Series, units.Of(reached.most, unit), units.Of(*of.Above, unit))
+	case simple && of.Below != nil && reached.least >= *of.Below:
+		return fmt.Sprintf("%s was at least %s, and it needs less than %s", of.Series, units.Of(reached.least, unit), units.Of(*of.Below, unit))
+	}
+	why := fmt.Sprintf("%s was from %s to %s, but the condition did not hold for %s", of.Series, units.Of(reached.least, unit), units.Of(reached.most, unit), max(of.For, of.Over))
+	if len(of.And) > 0 {
+		why += " together with those under and"
+	}
+	return why
 }
 
 // Found describes the value of an alarm's series in words: "820 MiB, above 512 MiB (1.5 × the usual 341 MiB)".
