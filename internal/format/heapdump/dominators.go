@@ -44,7 +44,7 @@ func (g *graph) buildDominatorTree() *tree {
 			isRoot[i] = true
 		}
 	}
-	for loader, classes := range g.defined { // of a loader that is not in the dump nobody knows when it is freed
+	for loader, classes := range g.defined { // a loader that is not in the dump may be alive: its classes count as roots
 		if _, ok := index.get(loader); ok {
 			continue
 		}

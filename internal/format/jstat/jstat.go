@@ -147,6 +147,10 @@ type parser struct {
 	trigger     string  // of the collections being written
 	full        float64 // collections of all rows
 	fullTook    float64 // s
+	between     row     // the sums of all rows
+	first       row     // of the first run of the command
+	runs        int64
+	restarted   bool // a run counts less than the one before: another process
 	pauses      int64
 	gaps        int64 // rows that a user left out
 	backwards   int64
