@@ -83,11 +83,14 @@ func (p *parser) emitSinceLast(x row) {
 	if p.rows++; p.rows == 1 {
 		p.beginStretch(x)
 		if p.runs++; p.runs == 1 {
-			p.first = x
+			p.first, p.firstPID = x, p.pid
 		}
-		p.restarted = p.restarted || x.young < before.young || x.full < before.full || x.youngTook < before.youngTook || x.fullTook < before.fullTook
+		y := p.newest
+		p.restarted = p.restarted || p.pid != p.firstPID || x.young < y.young || x.full < y.full || x.youngTook < y.youngTook || x.fullTook < y.fullTook
+		p.newest = x
 		return
 	}
+	p.newest = x
 	young, full, con := x.young-before.young, x.full-before.full, x.con-before.con
 	youngTook, fullTook, conTook := x.youngTook-before.youngTook, x.fullTook-before.fullTook, x.conTook-before.conTook
 	if min(young, full, con, youngTook, fullTook, conTook) < 0 || x.at != 0 && x.at < before.at {
