@@ -75,7 +75,7 @@ func (r *run) summarizeRoutes() (out []Route, left int) {
 			if len(ns) >= enoughForP99 {
 				x.P99Ms = msOrNil(stats.QuantileOf(ns, .99))
 			}
-			if l.To > l.From {
+			if l.To > l.From && len(ns) >= ledger.LeastOfRate {
 				x.Rate = stats.FiniteOrNil(float64(len(ns)) / (float64(l.To-l.From) / 1e9))
 			}
 			x.setMainMechanism(spent[route], func(m ledger.Mechanism) string { return charged.TitleOf(m, lane) })

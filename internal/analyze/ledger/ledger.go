@@ -409,7 +409,7 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 		s.From, s.To = spans[n-1].From, spans[n-1].To
 		watched = s.To - s.From
 	}
-	if watched > 0 {
+	if watched > 0 && len(rows) >= LeastOfRate {
 		s.Rate = float64(len(rows)) / (float64(watched) / 1e9)
 	}
 	if len(lat) > 0 {
@@ -420,6 +420,10 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 	}
 	return s
 }
+
+// LeastOfRate is the number of requests from which a rate is told, as of collections: of fewer it is off by more than a half. A source that records
+// nothing but requests is watched for as long as they take, and of few that is no longer than one of them.
+const LeastOfRate = 5
 
 // watchedSpans returns the times in which a source recorded requests.
 func (l *Ledger) watchedSpans(a evidence.ArtifactID) (spans metrics.Spans) {

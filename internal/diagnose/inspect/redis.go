@@ -49,7 +49,7 @@ func redisFigures(r *metrics.Redis) (out []Table) {
 	if r.Single {
 		since = " since its start"
 	}
-	if r.Looks > 0 {
+	if r.Looks > 0 || r.Used.Known() { // parts of INFO may be posted without the one that counts the server's time
 		add(strings.TrimSpace("server "+r.Release.String())+since, []string{"", "figure"}, redisSummary(r))
 	}
 	var rows [][]string
@@ -81,6 +81,13 @@ func redisFigures(r *metrics.Redis) (out []Table) {
 			size = units.Size(float64(s.Bytes))
 		}
 		rows = append(rows, []string{s.Command, fmt.Sprint(s.Count), units.Time(float64(s.Total)), units.Time(float64(s.Longest)), fmt.Sprint(s.Arguments), size, strings.Join(s.Hosts, ", ")})
+	}
+	if len(rows) > 1 {
+		var all metrics.RedisSlowCommand
+		for _, s := range r.Slow.ByCommand {
+			all.Count, all.Total, all.Longest = all.Count+s.Count, all.Total+s.Total, max(all.Longest, s.Longest)
+		}
+		rows = append(rows[:min(len(rows), mostRedisRows-1)], []string{"all", fmt.Sprint(all.Count), units.Time(float64(all.Total)), units.Time(float64(all.Longest)), "", "", ""})
 	}
 	add("slow log", []string{"command", "calls", "together", "longest", "its arguments", "most bytes of arguments", "from"}, rows)
 	rows = nil

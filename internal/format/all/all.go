@@ -29,6 +29,7 @@ import (
 	"github.com/unstall/unstall/internal/format/gopprof"
 	"github.com/unstall/unstall/internal/format/gotrace"
 	"github.com/unstall/unstall/internal/format/heapdump"
+	"github.com/unstall/unstall/internal/format/heapreport"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
 	"github.com/unstall/unstall/internal/format/hotthreads"
 	"github.com/unstall/unstall/internal/format/hserr"
@@ -135,6 +136,7 @@ var Formats = []format.Format{
 	jvmtext.Format,
 	hserr.Format,
 	heapdump.Format,
+	heapreport.Format,
 	redisreply.Format,
 	redislog.Format,
 	redistool.Format,

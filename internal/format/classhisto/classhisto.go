@@ -1,4 +1,4 @@
-// Package classhisto reads class histograms of HotSpot: how many objects of each class
+// Package classhisto reads class histograms of HotSpot and OpenJ9: how many objects of each class
 // are on the heap, and how many bytes they take. jmap -histo, jcmd GC.class_histogram and
 // the histograms of GC logs (-XX:+PrintClassHistogram…, -Xlog:gc+classhisto*=trace) print
 // the same, JDK 5 to 25, the newer ones with each class's module
@@ -9,6 +9,13 @@
 //	   1:         20111        1391024  [B (java.base@25.0.3)
 //	   2:          3124         409136  java.lang.Class (java.base@25.0.3)
 //	Total        112233        4455667
+//
+// OpenJ9's jmap -histo has other titles, and no sign after the rank
+// (https://eclipse.dev/openj9/docs/tool_jmap/):
+//
+//	num   object count     total size    class name
+//	-------------------------------------------------
+//	  1           3354         107328    [C
 //
 // A histogram is largest first; each class becomes a sample of type inuse_space and one of
 // type inuse_objects, named as in Java's source ("byte[]"). It counts all objects on the heap,
@@ -43,18 +50,18 @@ const (
 	maxKept    = 100 // histograms, each with all its classes; beyond them the newest replaces the one before it
 )
 
-var heading = []byte("#instances")
+var heading, headingOpenJ9 = []byte("#instances"), []byte("object count")
 
 // matchHead demands the heading and a row of a class.
 func matchHead(head []byte) format.Confidence {
-	titled := false
+	titled, openJ9 := false, false
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, "\r\n")
 		if isHeading(l) {
-			titled = true
+			titled, openJ9 = true, isOfOpenJ9(l)
 			continue
 		}
-		if _, ok := readRow(l); ok && titled {
+		if _, ok := readRow(l, openJ9); ok && titled {
 			return format.Sure
 		}
 	}
@@ -63,7 +70,12 @@ func matchHead(head []byte) format.Confidence {
 
 func isHeading(l []byte) bool {
 	i := bytes.Index(l, heading)
-	return i > 0 && bytes.Contains(l[i:], []byte("#bytes")) && bytes.Contains(l[i:], []byte("class name"))
+	return i > 0 && bytes.Contains(l[i:], []byte("#bytes")) && bytes.Contains(l[i:], []byte("class name")) || isOfOpenJ9(l)
+}
+
+func isOfOpenJ9(l []byte) bool {
+	i := bytes.Index(l, headingOpenJ9)
+	return i > 0 && bytes.Contains(l[i:], []byte("total size")) && bytes.Contains(l[i:], []byte("class name"))
 }
 
 // row is a line of a histogram.
@@ -74,8 +86,9 @@ type row struct {
 }
 
 // readRow reads "   1:         20111        1391024  [B (java.base@25.0.3)", with the
-// decorations of a log before it, and the sum of all.
-func readRow(l []byte) (r row, ok bool) {
+// decorations of a log before it, and the sum of all; below a heading of OpenJ9 the rank
+// has no colon.
+func readRow(l []byte, openJ9 bool) (r row, ok bool) {
 	if i := bytes.LastIndex(l[:min(len(l), 200)], []byte("] ")); i >= 0 && len(l) > 0 && l[0] == '[' {
 		l = l[i+2:]
 		if i := bytes.IndexByte(l, ')'); i >= 0 && bytes.HasPrefix(l, []byte("GC(")) {
@@ -88,6 +101,7 @@ func readRow(l []byte) (r row, ok bool) {
 		return r, false
 	}
 	rank, numbered := bytes.CutSuffix(first, []byte(":"))
+	numbered = numbered || openJ9 && first[0] >= '0' && first[0] <= '9'
 	switch {
 	case numbered:
 		if r.rank, ok = parseCount(rank); !ok || r.rank == 0 {
@@ -145,6 +159,8 @@ type histogram struct {
 	lines []int64
 	total row
 	names map[string]int // row of each class
+
+	openJ9 bool
 }
 
 type parser struct {
@@ -180,13 +196,13 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 func (p *parser) parseLine(l format.Line) {
 	if isHeading(l.Text) {
 		p.endHistogram()
-		p.now = &histogram{at: l.Stamp, line: l.Number, names: make(map[string]int)}
+		p.now = &histogram{at: l.Stamp, line: l.Number, names: make(map[string]int), openJ9: isOfOpenJ9(l.Text)}
 		return
 	}
 	if p.now == nil {
 		return
 	}
-	r, ok := readRow(l.Text)
+	r, ok := readRow(l.Text, p.now.openJ9)
 	h := p.now
 	switch {
 	case !ok:

@@ -229,7 +229,7 @@ func (p *parser) emitPools() {
 	if len(p.pools) == 0 {
 		return
 	}
-	table := evidence.Table{Title: "pools", Columns: []string{"", "readings", "max in use", "mean", "of", "readings with a full pool", "max waiting", "mean"}}
+	table := evidence.Table{Title: "pools", Columns: []string{"", "readings", "max in use", "mean", "of", "readings with a full pool", "max waiting", "mean", "idle at least", "open at most"}}
 	var from, until, line int64
 	for _, name := range sortedKeys(p.pools) {
 		x := p.pools[name]
@@ -245,10 +245,16 @@ func (p *parser) emitPools() {
 		active, most, waits := x.buildSeries(evidence.SeriesClientPoolUsed, func(r *gauge) float64 { return r.active }),
 			x.buildSeries(evidence.SeriesClientPoolMax, func(r *gauge) float64 { return r.max }),
 			x.buildSeries(evidence.SeriesClientPoolWaits, func(r *gauge) float64 { return r.pending })
-		full := 0
+		full, idle, open := 0, math.NaN(), math.NaN()
 		for _, r := range x.at {
 			if r.active >= r.max {
 				full++
+			}
+			if !(idle <= r.idle) {
+				idle = r.idle
+			}
+			if both := r.active + r.idle; !(open >= both) {
+				open = both
 			}
 		}
 		for _, s := range []*evidence.Series{active, most, waits} {
@@ -265,7 +271,7 @@ func (p *parser) emitPools() {
 		highest, mean := maxAndMean(active)
 		size, _ := maxAndMean(most)
 		pending, queue := maxAndMean(waits)
-		table.Rows = append(table.Rows, []string{x.name, fmt.Sprint(len(x.at)), formatFigure(highest), formatFigure(mean), formatFigure(size), fmt.Sprint(full), formatFigure(pending), formatFigure(queue)})
+		table.Rows = append(table.Rows, []string{x.name, fmt.Sprint(len(x.at)), formatFigure(highest), formatFigure(mean), formatFigure(size), fmt.Sprint(full), formatFigure(pending), formatFigure(queue), formatFigure(idle), formatFigure(open)})
 	}
 	b.Table(table)
 	b.Cover(evidence.Coverage{Subject: subject, Kind: evidence.CoverPool, From: from, Until: max(until, from+1), Sampled: p.medianInterval(), Origin: b.Origin(line)})

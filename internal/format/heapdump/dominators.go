@@ -44,6 +44,16 @@ func (g *graph) buildDominatorTree() *tree {
 			isRoot[i] = true
 		}
 	}
+	for loader, classes := range g.defined { // a loader that is not in the dump may be alive: its classes count as roots
+		if _, ok := index.get(loader); ok {
+			continue
+		}
+		for _, id := range classes {
+			if i, ok := index.get(id); ok {
+				isRoot[i] = true
+			}
+		}
+	}
 	for i := range n {
 		if !isRoot[i] || number[i] != 0 {
 			continue
@@ -148,8 +158,9 @@ type ofClass struct {
 	own, retained int64
 }
 
-// byClass walks the tree from the top.
-func (t *tree) byClass(g *graph) []ofClass {
+// byClass walks the tree from the top. Classes of one name, each of a loader of its own, count
+// together: first has for each the first of its name.
+func (t *tree) byClass(g *graph, first []int32) []ofClass {
 	all := make([]ofClass, len(g.kinds))
 	count := len(t.node)
 	starts := make([]uint32, count+1)
@@ -176,7 +187,7 @@ func (t *tree) byClass(g *graph) []ofClass {
 		if f.next < starts[f.at+1] {
 			child := children[f.next]
 			f.next++
-			k := g.class[t.node[child]]
+			k := first[g.class[t.node[child]]]
 			c := &all[k]
 			c.kind = k
 			c.objects++
@@ -188,7 +199,7 @@ func (t *tree) byClass(g *graph) []ofClass {
 			continue
 		}
 		if f.at > 0 {
-			within[g.class[t.node[f.at]]]--
+			within[first[g.class[t.node[f.at]]]]--
 		}
 		stack = stack[:len(stack)-1]
 	}
@@ -216,7 +227,7 @@ func (x *reader) addRetainedTables(b *evidence.Builder) {
 	name := func(object int32) string { return x.className(g, g.class[object], g.ids[object]) }
 	mib := func(bytes int64) string { return fmt.Sprintf("%.1f", float64(bytes)/(1<<20)) }
 	share := func(bytes int64) string { return fmt.Sprintf("%.1f %%", 100*float64(bytes)/float64(total)) }
-	classes := t.byClass(g)
+	classes := t.byClass(g, x.groupByName(g))
 	sort.SliceStable(classes, func(i, j int) bool {
 		return classes[i].retained > classes[j].retained || classes[i].retained == classes[j].retained && classes[i].kind < classes[j].kind
 	})
@@ -253,6 +264,9 @@ func (x *reader) addRetainedTables(b *evidence.Builder) {
 	if left := len(g.ids) - (len(t.node) - 1); left > 0 {
 		b.Warnf(0, "%d of %d objects are not reached from any root: garbage that was not collected yet", left, len(g.ids))
 	}
+	if class, n := x.mostLoaded(g, t); n >= manyLoaders {
+		b.Warnf(0, "%d class loaders hold a class %s each: something still refers to what was loaded before, as after deployments that were not freed", n, class)
+	}
 	last := int32(0) // the lowest one that still keeps nearly all of what those above it keep
 	for i := 1; i < len(t.node); i++ {
 		if t.idom[i] == last && float64(t.retained[i]) >= largeShare*float64(total) && (last == 0 || float64(t.retained[i]) >= mostlyKept*float64(t.retained[last])) {
@@ -262,6 +276,47 @@ func (x *reader) addRetainedTables(b *evidence.Builder) {
 	if last > 0 {
 		b.Warnf(0, "one object keeps %s of the heap alive (%s of %s MiB): %s", share(t.retained[last]), mib(t.retained[last]), mib(total), name(t.node[last]))
 	}
+}
+
+// manyLoaders is the number of class loaders that have a class of the same name each from which they are reported: an application server has a few
+// applications with the same library.
+const manyLoaders = 8
+
+// groupByName returns for each class the first of its name.
+func (x *reader) groupByName(g *graph) []int32 {
+	first := make([]int32, len(g.kinds))
+	byName := make(map[uint64]int32)
+	for k, class := range g.kinds {
+		first[k] = int32(k)
+		name, ok := x.classes[class]
+		if class <= classOfClasses || !ok {
+			continue
+		}
+		if f, ok := byName[name]; ok {
+			first[k] = f
+		} else {
+			byName[name] = int32(k)
+		}
+	}
+	return first
+}
+
+// mostLoaded returns the name that most of the classes have which are alive, and how many.
+func (x *reader) mostLoaded(g *graph, t *tree) (class string, count int) {
+	counts := make(map[uint64]int)
+	for _, o := range t.node[1:] {
+		if g.kinds[g.class[o]] != classOfClasses {
+			continue
+		}
+		name, ok := x.classes[g.ids[o]]
+		if !ok || strings.HasPrefix(x.names[name], "[") {
+			continue
+		}
+		if counts[name]++; counts[name] > count {
+			class, count = x.readableName(g.ids[o]), counts[name]
+		}
+	}
+	return class, count
 }
 
 // mostlyKept is the part of an object's retained memory from which the object below that keeps it is named instead.

@@ -66,7 +66,7 @@ func TestDominators(t *testing.T) {
 // Of a class what lies within what another of it keeps counts once.
 func TestByClass(t *testing.T) {
 	g := build([][]uint64{{2}, {3}, {4}, nil}, 1)
-	c := g.buildDominatorTree().byClass(g)
+	c := g.buildDominatorTree().byClass(g, make([]int32, len(g.kinds)))
 	if len(c) != 1 || c[0].objects != 4 || c[0].own != 40 || c[0].retained != 40 {
 		t.Fatalf("%+v", c)
 	}

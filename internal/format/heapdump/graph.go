@@ -1,7 +1,9 @@
 package heapdump
 
 // graph is the references between objects. It is given up if a dump has more than these bounds, about 250 MB, or if an object
-// comes before its class. Classes are objects, too, with the references of their static fields.
+// comes before its class. Classes are objects, too, with the references of their static fields. An object keeps its class alive, a class the loader that
+// defined it, and that all its classes: so a single object that is left of an application keeps all of it. Only the classes of the JVM's own loader are
+// always alive.
 type graph struct {
 	ids    []uint64 // of each object
 	class  []int32  // likewise: index into classes
@@ -13,6 +15,7 @@ type graph struct {
 	kindOf map[uint64]int32
 
 	layouts map[uint64]*layout
+	defined map[uint64][]uint64 // classes by the loader that defined them, apart from those of the JVM's own
 }
 
 // maxPrimitive is the largest type of numbers, which stands for the class of arrays of them; classOfClasses stands for the class of classes. No object
@@ -41,7 +44,7 @@ type layout struct {
 }
 
 func newGraph() *graph {
-	return &graph{kindOf: make(map[uint64]int32), layouts: make(map[uint64]*layout)}
+	return &graph{kindOf: make(map[uint64]int32), layouts: make(map[uint64]*layout), defined: make(map[uint64][]uint64)}
 }
 
 // kindIndex returns the index of a class, a new one if it has none.
@@ -114,7 +117,8 @@ func (g *graph) layoutOf(class uint64, ids int) (*layout, bool) {
 }
 
 // resolveEdges turns references into indexes of objects: those of object i are
-// to[from[i]:from[i+1]]. References to objects outside the dump are left out.
+// to[from[i]:from[i+1]]. References to objects outside the dump are left out. Each object refers to
+// its class, too, if that has a loader, and each loader to its classes.
 func (g *graph) resolveEdges() (from []uint32, to []int32, index *table) {
 	index = newTable(len(g.ids))
 	for i, id := range g.ids {
@@ -122,15 +126,34 @@ func (g *graph) resolveEdges() (from []uint32, to []int32, index *table) {
 	}
 	from = make([]uint32, len(g.ids)+1)
 	to = make([]int32, 0, len(g.refs))
-	for i := range g.ids {
+	loaded := make([]int32, len(g.kinds)) // the object of each class that has a loader, + 1
+	for _, classes := range g.defined {
+		for _, id := range classes {
+			if k, ok := g.kindOf[id]; ok {
+				if j, ok := index.get(id); ok {
+					loaded[k] = j + 1
+				}
+			}
+		}
+	}
+	add := func(i int, id uint64) {
+		if j, ok := index.get(id); ok && int(j) != i {
+			to = append(to, j)
+		}
+	}
+	for i, own := range g.ids {
 		end := len(g.refs)
 		if i+1 < len(g.ids) {
 			end = int(g.first[i+1])
 		}
 		for _, id := range g.refs[g.first[i]:end] {
-			if j, ok := index.get(id); ok && int(j) != i {
-				to = append(to, j)
-			}
+			add(i, id)
+		}
+		if j := loaded[g.class[i]]; j > 0 {
+			to = append(to, j-1)
+		}
+		for _, id := range g.defined[own] {
+			add(i, id)
 		}
 		from[i+1] = uint32(len(to))
 	}

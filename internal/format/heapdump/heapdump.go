@@ -310,14 +310,17 @@ func (x *reader) readClassDump() error {
 	if err == nil {
 		err = x.skip(4)
 	}
-	super := uint64(0)
+	super, loader := uint64(0), uint64(0)
 	for i := range 6 { // the class above, its loader, signers, protection domain, two that are free
 		if err != nil {
 			return err
 		}
 		var id uint64
-		if id, err = x.readID(); i == 0 {
+		switch id, err = x.readID(); i {
+		case 0:
 			super = id
+		case 1:
+			loader = id
 		}
 		x.addReference(id, i == 0, object)
 	}
@@ -366,7 +369,10 @@ func (x *reader) readClassDump() error {
 			return nil
 		}
 		x.graph.layouts[object] = l
-		if len(x.graph.roots) < maxRoots {
+		switch {
+		case loader != 0:
+			x.graph.defined[loader] = append(x.graph.defined[loader], object)
+		case len(x.graph.roots) < maxRoots:
 			x.graph.roots = append(x.graph.roots, object)
 		}
 	}

@@ -147,6 +147,12 @@ type parser struct {
 	trigger     string  // of the collections being written
 	full        float64 // collections of all rows
 	fullTook    float64 // s
+	between     row     // the sums of all rows
+	first       row     // of the first run of the command
+	firstPID    int
+	newest      row // of any run
+	runs        int64
+	restarted   bool // a run is of another process, or counts less than the one before
 	pauses      int64
 	gaps        int64 // rows that a user left out
 	backwards   int64

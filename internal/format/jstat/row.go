@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // parseRow reads a row, and emits the collections since the one before.
@@ -81,8 +82,15 @@ func (p *parser) emitSinceLast(x row) {
 	p.total++
 	if p.rows++; p.rows == 1 {
 		p.beginStretch(x)
+		if p.runs++; p.runs == 1 {
+			p.first, p.firstPID = x, p.pid
+		}
+		y := p.newest
+		p.restarted = p.restarted || p.pid != p.firstPID || x.young < y.young || x.full < y.full || x.youngTook < y.youngTook || x.fullTook < y.fullTook
+		p.newest = x
 		return
 	}
+	p.newest = x
 	young, full, con := x.young-before.young, x.full-before.full, x.con-before.con
 	youngTook, fullTook, conTook := x.youngTook-before.youngTook, x.fullTook-before.fullTook, x.conTook-before.conTook
 	if min(young, full, con, youngTook, fullTook, conTook) < 0 || x.at != 0 && x.at < before.at {
@@ -104,6 +112,9 @@ func (p *parser) emitSinceLast(x row) {
 	if full > 0 {
 		p.full, p.fullTook = p.full+full, p.fullTook+fullTook
 	}
+	p.between.young, p.between.youngTook = p.between.young+young, p.between.youngTook+youngTook
+	p.between.full, p.between.fullTook = p.between.full+full, p.between.fullTook+fullTook
+	p.between.con, p.between.conTook = p.between.con+con, p.between.conTook+conTook
 	at = p.emitPauses(at, young, youngTook, evidence.PauseYoung, "young collections", x.line)
 	at = p.emitPauses(at, con, conTook, evidence.PauseRemark, "pauses of concurrent cycles", x.line)
 	kind, name := evidence.PauseFull, "full collections"
@@ -188,6 +199,30 @@ func (p *parser) emitPauses(at int64, n, took float64, of evidence.Pause, name s
 	return x.End
 }
 
+// addTotals writes how many collections ran between the rows, and for how long, or of a single row since the start.
+func (p *parser) addTotals() {
+	t := evidence.Table{Title: "collections from the first to the last row", Columns: []string{"", "count", "time"}}
+	x := p.between
+	switch {
+	case p.total == 1:
+		t.Title, x = "collections since the JVM's start", p.last
+	case p.runs > 1 && !p.restarted: // of one process, looked at again and again
+		x = row{young: p.last.young - p.first.young, full: p.last.full - p.first.full, con: max(0, p.last.con-p.first.con),
+			youngTook: p.last.youngTook - p.first.youngTook, fullTook: p.last.fullTook - p.first.fullTook, conTook: max(0, p.last.conTook-p.first.conTook)}
+	}
+	for _, r := range []struct {
+		name    string
+		n, took float64
+	}{{"young", x.young, x.youngTook}, {"full", x.full, x.fullTook}, {"pauses of concurrent cycles", x.con, x.conTook}, {"all", x.young + x.full + x.con, x.youngTook + x.fullTook + x.conTook}} {
+		if r.n > 0 || r.took > 0 {
+			t.Rows = append(t.Rows, []string{r.name, units.Num(r.n), units.Time(1e9 * r.took)})
+		}
+	}
+	if len(t.Rows) > 0 {
+		p.b.Table(t)
+	}
+}
+
 // emitSummary writes the clock, what the rows cover and the warnings.
 func (p *parser) emitSummary() {
 	k := p.b.Clock()
@@ -206,6 +241,7 @@ func (p *parser) emitSummary() {
 	if p.now > p.from {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.now, Origin: p.b.Origin(p.last.line)})
 	}
+	p.addTotals()
 	n, took := p.full, p.fullTook // of these rows, or since the start
 	if p.total == 1 && p.last.hasFull {
 		n, took = p.last.full, p.last.fullTook

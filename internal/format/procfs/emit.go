@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -175,6 +176,7 @@ func (p *parser) emitAll() {
 		}
 	}
 	p.emitCoverage(host, evidence.CoverFaults, &faults)
+	p.addPressureTable()
 	p.addTables()
 	p.addWarnings()
 }
@@ -257,6 +259,7 @@ func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 	}
 	if throttled != nil {
 		own := slices.Contains(q.cgroups, throttled.path)
+		p.addQuotaTable(throttled)
 		p.groupSeries(id, throttled, func(name string) bool { return own || throttling[name] })
 		p.emitCoverage(id, evidence.CoverThrottling, throttled.get(evidence.SeriesCgroupCPUPeriods))
 		p.emitTotals(id, throttled)
@@ -277,6 +280,46 @@ func (p *parser) emitLimits(id evidence.SubjectID, q *process) {
 		p.b.Fact(evidence.Fact{Subject: id, Key: evidence.FactContainerCPU, Value: fmt.Sprintf("%.4g CPUs", quota.quotaCPUs()), Number: quota.quotaCPUs(), Origin: p.b.Origin(quota.quota.line)})
 	}
 }
+
+// addQuotaTable writes what a quota did between the first and the last reading, or since its group was created. It comes before the counters are made rates.
+func (p *parser) addQuotaTable(g *cgroup) {
+	if p.quotaShown[g.path] {
+		return
+	}
+	t := evidence.Table{Title: "CPU quota, from the first to the last reading", Columns: []string{"", "value"}}
+	for _, r := range []struct {
+		name, series string
+		text         func(float64) string
+	}{
+		{"periods", evidence.SeriesCgroupCPUPeriods, units.Num},
+		{"throttled periods", evidence.SeriesCgroupCPUThrottledPeriods, units.Num},
+		{"throttled for, all threads together", evidence.SeriesCgroupCPUThrottled, func(v float64) string { return units.Time(1e9 * v) }},
+	} {
+		k := g.get(r.series)
+		if k == nil || len(k.v) == 0 {
+			continue
+		}
+		v := k.v[len(k.v)-1]
+		if len(k.v) > 1 {
+			v -= k.v[0]
+		} else {
+			t.Title = "CPU quota, since the control group was created"
+		}
+		if v >= 0 {
+			t.Rows = append(t.Rows, []string{r.name, r.text(v)})
+		}
+	}
+	if len(t.Rows) > 0 && len(p.quotaShown) < mostShownGroups {
+		if p.quotaShown == nil {
+			p.quotaShown = make(map[string]bool)
+		}
+		p.quotaShown[g.path] = true
+		p.b.Table(t)
+	}
+}
+
+// mostShownGroups is the number of control groups whose quota has a table.
+const mostShownGroups = 8
 
 // emitTotals writes a quota's effect since its group was created, if that was read only once: then
 // there are no rates. What grep took out of its file may lack the periods.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -151,8 +152,13 @@ func (p *parser) parsePressure(line []byte) bool {
 		t, who = &p.group.tracks, p.group.path
 	}
 	p.addCounter(t, name, "1", float64(us)/1e6)
-	if name == evidence.SeriesHostPressureMemoryFull || name == evidence.SeriesCgroupPressureMemoryFull {
-		p.addStrained(t, name, who, line)
+	x, ok := strainOf(t, name, who, line)
+	x.line = p.number
+	if ok && len(p.pressed) < mostPressed {
+		p.pressed = append(p.pressed, x)
+	}
+	if ok && len(p.strained) < maxCgroups && (name == evidence.SeriesHostPressureMemoryFull || name == evidence.SeriesCgroupPressureMemoryFull) {
+		p.strained = append(p.strained, x)
 	}
 	return true
 }
@@ -165,13 +171,27 @@ type strained struct {
 	line      int64
 }
 
-// addStrained notes the average over ten seconds, which counts if the file was read only once.
-func (p *parser) addStrained(t *tracks, name, who string, line []byte) {
+// strainOf returns the average over ten seconds, which counts if the file was read only once.
+func strainOf(t *tracks, name, who string, line []byte) (strained, bool) {
 	_, rest, ok := bytes.Cut(line, []byte(" avg10="))
 	digits, _, _ := bytes.Cut(rest, []byte(" "))
 	share, is := parseDecimal(digits)
-	if ok && is && share <= 100 && len(p.strained) < maxCgroups {
-		p.strained = append(p.strained, strained{t, name, who, share / 100, p.number})
+	return strained{of: t, name: name, who: who, share: share / 100}, ok && is && share <= 100
+}
+
+// mostPressed is the number of lines about pressure whose average is told.
+const mostPressed = 64
+
+// addPressureTable writes the averages over ten seconds of what was read only once.
+func (p *parser) addPressureTable() {
+	t := evidence.Table{Title: "pressure: share of the last 10 s in which some threads, or all, waited", Columns: []string{"", "of", "share"}}
+	for _, x := range p.pressed {
+		if k := x.of.get(x.name); k != nil && len(k.t) == 1 {
+			t.Rows = append(t.Rows, []string{x.name, x.who, units.Percent(x.share)})
+		}
+	}
+	if len(t.Rows) > 0 {
+		p.b.Table(t)
 	}
 }
 

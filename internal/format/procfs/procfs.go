@@ -342,20 +342,22 @@ type parser struct {
 	addresses map[string]bool // that are listened at, of the whole archive
 	end       func(p *parser) // of the section: emits what its lines say together
 
-	number    int64 // of the line
-	sections  int64
-	points    int
-	strained  []strained
-	ignored   int64 // lines, or whole files, that are known and not needed
-	damaged   int64 // lines not understood
-	strange   int64 // the last of them
-	firstBad  int64
-	backwards int64 // files older than the one before
-	lastBack  int64 // the last of them
-	firstBack int64
-	shrunk    int64 // counters that went back
-	firstFall int64
-	dropped   int64 // readings beyond the limits
+	number     int64 // of the line
+	sections   int64
+	points     int
+	strained   []strained
+	pressed    []strained      // of all that some or all wait for
+	quotaShown map[string]bool // control groups, by path
+	ignored    int64           // lines, or whole files, that are known and not needed
+	damaged    int64           // lines not understood
+	strange    int64           // the last of them
+	firstBad   int64
+	backwards  int64 // files older than the one before
+	lastBack   int64 // the last of them
+	firstBack  int64
+	shrunk     int64 // counters that went back
+	firstFall  int64
+	dropped    int64 // readings beyond the limits
 }
 
 func newParser(b *evidence.Builder) *parser {

@@ -293,13 +293,7 @@ func (t *track) sumOfRows() (all float64) {
 
 // mean returns the mean of all rows, NaN of none.
 func (t *track) mean() float64 {
-	if t == nil {
-		return math.NaN()
-	}
-	rows := t.v
-	if !t.gauge && len(rows) > 0 {
-		rows = rows[:len(rows)-1] // the last one is there twice: toUntilNext
-	}
+	rows := t.rows()
 	sum := 0.
 	for _, v := range rows {
 		sum += v
@@ -307,18 +301,65 @@ func (t *track) mean() float64 {
 	return sum / float64(len(rows))
 }
 
+// rows returns the values, each once.
+func (t *track) rows() []float64 {
+	if t == nil {
+		return nil
+	}
+	if !t.gauge && len(t.v) > 0 {
+		return t.v[:len(t.v)-1] // the last one is there twice: toUntilNext
+	}
+	return t.v
+}
+
+// most returns the highest of all rows, NaN of none.
+func (t *track) most() float64 {
+	rows := t.rows()
+	if len(rows) == 0 {
+		return math.NaN()
+	}
+	return slices.Max(rows)
+}
+
+// timeOfEach returns how long a read or a write of a disk took, ms, in the mean and in the row in which they took longest: how many were under way,
+// by how many there were a second. Both are NaN if there were none.
+func timeOfEach(underWay, rate *track) (mean, most float64) {
+	n, of := underWay.rows(), rate.rows()
+	sum, all := 0., 0.
+	mean, most = math.NaN(), math.NaN()
+	for i := range min(len(n), len(of)) {
+		if len(n) == len(of) && of[i] > 0 {
+			sum, all = sum+n[i], all+of[i]
+			if each := 1e3 * n[i] / of[i]; !(each <= most) {
+				most = each
+			}
+		}
+	}
+	if all > 0 {
+		mean = 1e3 * sum / all
+	}
+	return mean, most
+}
+
 // mostShown bounds rows of the table of processes.
 const mostShown = 20
 
 func (p *parser) addTables() {
-	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "unit"}}
+	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "most", "unit"}}
 	for _, x := range p.host.list {
 		if v := x.mean(); !math.IsNaN(v) {
-			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), x.unit})
+			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), formatFigure(x.most()), x.unit})
+		}
+		for _, each := range []struct{ name, underWay, rate string }{{"time of a read", evidence.SeriesDiskReading, evidence.SeriesDiskReads}, {"time of a write", evidence.SeriesDiskWriting, evidence.SeriesDiskWrites}} {
+			if disk, ok := strings.CutPrefix(x.name, each.underWay+":"); ok {
+				if mean, most := timeOfEach(x, p.host.get(each.rate+":"+disk)); !math.IsNaN(mean) {
+					t.Rows = append(t.Rows, []string{each.name + ":" + disk, formatFigure(mean), formatFigure(most), "ms"})
+				}
+			}
 		}
 	}
-	t.Rows = append(t.Rows, []string{"rows of averages, left out", strconv.FormatInt(p.averages, 10), "1"},
-		[]string{"rows recognized but not used", strconv.FormatInt(p.ignored, 10), "1"}, []string{"lines not understood", strconv.FormatInt(p.odd, 10), "1"})
+	t.Rows = append(t.Rows, []string{"rows of averages, left out", strconv.FormatInt(p.averages, 10), "", "1"},
+		[]string{"rows recognized but not used", strconv.FormatInt(p.ignored, 10), "", "1"}, []string{"lines not understood", strconv.FormatInt(p.odd, 10), "", "1"})
 	p.b.Table(t)
 	if len(p.processes) == 0 {
 		return

@@ -50,6 +50,7 @@ func figured(t *testing.T, d *diagnose.Diagnosis) {
 		for _, e := range v.Evidence {
 			identified(t, v.Cause, e)
 		}
+		within(t, v.Cause, v.Evidence)
 		for _, p := range v.Prediction {
 			if p.Fix != nil && (*p.Fix < 0 || *p.Fix >= len(v.Fix)) || p.Fix == nil && len(v.Fix) > 0 && p.ID != "heap.full_in_s" {
 				t.Errorf("%s predicts %s of fix %v, of %d", v.Cause, p.Metric, p.Fix, len(v.Fix))
@@ -80,6 +81,26 @@ func identified(t *testing.T, by string, e check.Evidence) {
 
 // ratios are figures of unit 1 whose ids do not end with "_share"; a count below 1 would be printed as per cent.
 var ratios = map[string]bool{"heap.goal_by_live": true, "syscall.mean_by_median": true, "requests.own_part": true, "gc.permanent_used": true}
+
+// partOf are figures that are part of another one of the same verdict.
+var partOf = map[string]string{"host.other_cpus": "host.others_cpus"}
+
+// within holds that no figure is above the one that it is a part of.
+func within(t *testing.T, by string, evidence []check.Evidence) {
+	t.Helper()
+	values := make(map[string]float64)
+	for _, e := range evidence {
+		if e.Value != nil {
+			values[e.ID] = *e.Value
+		}
+	}
+	for part, whole := range partOf {
+		p, ok := values[part]
+		if w, both := values[whole]; ok && both && p > w {
+			t.Errorf("%s: %s is %v, and all of it, %s, %v", by, part, p, whole, w)
+		}
+	}
+}
 
 // foretold holds that a prediction is of numbers that there can be: no metric is below 0.
 func foretold(t *testing.T, id string, p check.Prediction) {

@@ -126,3 +126,20 @@ func TestFewCyclesOfMany(t *testing.T) {
 		"every tenth, quiet":          {files: map[string]string{"gc.log": log(tenth, 3, 120)}, open: []string{"go.memory-limit-thrash", "go.gc-rate"}},
 	})
 }
+
+// TestReadingsAreCounted wants the readings of a pool's gauges counted as they are, however they lie in time: not by the time between the first and the
+// last and the least distance of two.
+func TestReadingsAreCounted(t *testing.T) {
+	csv := "time,active,max,waiting\n"
+	for _, at := range []string{"00.000001", "00.7", "00.700001", "01.5", "01.6", "01.9", "02.000001"} {
+		csv += "2024-03-07T11:00:" + at + "Z,10,10,8\n"
+	}
+	log := ""
+	for i, waiting := range []int{8, 9, 8, 7, 9, 8, 8} {
+		log += fmt.Sprintf("2024-03-07 11:0%d:%02d.%03d DEBUG [HikariPool-1 housekeeper] com.zaxxer.hikari.pool.HikariPool - HikariPool-1 - Pool stats (total=10, active=10, idle=0, waiting=%d)\n", i/2, 30*(i%2), 12+i/3, waiting)
+	}
+	holdAll(t, map[string]made{
+		"seven rows, two of them 1 µs apart": {files: map[string]string{"pool.csv": csv}, supported: []string{"service.pool-exhausted"}, says: []string{"8 waiting on average (7 readings)"}},
+		"seven lines of HikariCP":            {files: map[string]string{"app.log": log}, supported: []string{"service.pool-exhausted"}, says: []string{"8.14 waiting on average (7 readings)"}},
+	})
+}

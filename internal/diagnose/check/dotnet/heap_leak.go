@@ -40,9 +40,11 @@ compared by type, and the path that holds the type; remove handlers, bound cache
 larger heap.`,
 	Least: fmt.Sprintf("5 gen 2 collections in %v or more (collections of any generation if those of gen 1 and 2 pause noticeably and almost nothing that they keep dies); a slope whose 95 %% interval is above 0, and growth by %v that continues in the second half; or 3 MB/s retained while %v of %v or more samples in 4 bursts show the finalizer thread in a finalizer",
 		leastTrend, grown, endless, leastLooks),
-	Thresholds: []check.Threshold{endless, grown, leastBursts, leastGCs, leastLooks, leastPoints, leastTrend, levelling, reaching, remains, worthType,
-		check.FullCPUs, check.HostFull, check.LongPause, check.MinRequests, check.NearlyFull, check.OftenPaused, check.SlowShare,
-		check.SomeSlow},
+	Thresholds: []check.Threshold{endless, grown, leastBursts, leastGCs, leastLooks, leastPoints, leastTrend, levelling, reaching, remains, worthType, leastWatched, mostDies, stopped,
+		check.ASecond, check.Arguable, check.Edge, check.FewPauses, check.FullCPUs, check.FullHost, check.HostFull,
+		check.LeastStopped, check.LongPause, check.Material, check.MinRequests, check.MinuteOf, check.MostOfSlow, check.MostlyUnseen,
+		check.MuchStopped, check.NearlyFull, check.Noticeable, check.NoticeableCall, check.OftenPaused, check.PausedEnough,
+		check.SlowShare, check.SomeSlow},
 
 	Needs:   "GC events over several gen 2 collections: minutes to hours",
 	Applies: isDotnet,
@@ -84,16 +86,8 @@ func judgeLeak(c *check.Case) check.Verdict {
 	if g.promotedStays() { // then younger collections count, too
 		what, points = "collections (almost nothing that they kept died)", pointsAfterBlocking(whole.Collections)
 	}
-	if n := len(points); n < leastPoints.Int() {
-		v.Weigh(float64(n), leastPoints)
-		v.Summary = fmt.Sprintf("%s: too few to show a trend", units.Plural(n, "gen 2 collection"))
-		v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", whole.Origin))
-		if kept, died, known := g.keptByYoung(); known && kept >= reaching.Value && died <= remains.Value {
-			v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
-			v.Counted(float64(n), leastPoints)
-			v.Summary = fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), units.Plural(n, "gen 2 collection"))
-			v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin))
-		}
+	if len(points) < leastPoints.Int() {
+		g.judgeFewPoints(&v, points, whole.Origin)
 		return v
 	}
 	slope, low, high := liveTrend(points)
@@ -120,7 +114,7 @@ func judgeLeak(c *check.Case) check.Verdict {
 	case growth < grown.Value*first.Live:
 		return v
 	case took < leastTrend.Value:
-		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
+		v.Rule, v.Needs = check.TooFew, longRecording
 		v.Summary += ": too short to distinguish a leak from a start"
 		return v
 	case late < slope/levelling.Value || latest <= 0 && len(points) >= 2*leastPoints.Int():
@@ -137,6 +131,43 @@ func judgeLeak(c *check.Case) check.Verdict {
 		check.Fix{Text: "then fix what holds them: remove event handlers, dispose registrations and timers, limit caches by size and age; until then, restart before memory runs short"})
 	return v
 }
+
+// judgeFewPoints judges a heap that too few collections left for a trend. It is cleared by what the others keep; where that is unknown, by what
+// all pauses cost.
+func (g *collector) judgeFewPoints(v *check.Verdict, points []metrics.HeapPoint, origin evidence.Origin) {
+	c, n := g.c, len(points)
+	counted := units.Plural(n, "gen 2 collection")
+	v.Evidence = append(v.Evidence, c.Figure("gc.gen2_collections", "gen 2 collections", float64(n), "count", origin))
+	kept, died, known := g.keptByYoung()
+	if known {
+		v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin))
+	}
+	tooFew := func(summary string) {
+		v.Counted(float64(n), leastPoints)
+		v.Rule, v.Summary, v.Needs = check.TooFew, summary, longRecording
+	}
+	switch {
+	case known && kept >= reaching.Value && died <= remains.Value:
+		tooFew(fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), counted))
+	case n > 1 && points[n-1].Live >= (1+grown.Value)*points[0].Live:
+		tooFew(fmt.Sprintf("live memory grew by %s from the first to the last of %s: too few to show a trend", units.MiB(points[n-1].Live-points[0].Live), counted))
+	case known && kept < reaching.Value:
+		v.Weigh(kept, reaching)
+		v.Summary = fmt.Sprintf("GC retains %s/s, so no more than that can grow", units.MiB(kept))
+	case known:
+		v.WeighBelow(died, remains)
+		v.Summary = fmt.Sprintf("GC retains %s/s, but %s of it dies soon after", units.MiB(kept), units.Percent(died))
+	default:
+		g.judgePauses(v, "dotnet.heap-leak", g.pausesOf(isOrdinary), "collections", nil)
+		if !v.RuledOut() {
+			v.Saves, v.Prediction = nil, nil
+			tooFew(counted + ": too few to show a trend")
+		}
+	}
+}
+
+// longRecording asks for what shows a trend.
+var longRecording = []check.Need{{What: "a longer recording: minutes to hours", Command: "unstall record PID --for 600s"}}
 
 // chargeOrdinaryPauses charges a leak with the pauses of all collections that the program did not ask for: each copies or marks what survives.
 func (g *collector) chargeOrdinaryPauses(v *check.Verdict) {

@@ -63,11 +63,18 @@ func judgeMidLife(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence, c.Figure("gc.gen0_gen1_collections", "collections of gen 0 and gen 1", float64(len(young)), "count", g.Origin))
 	if !known {
 		sized := len(g.selectCollections(leavesSize))
-		v.Weigh(float64(sized), leastGCs)
-		if sized >= leastGCs.Int() { // nothing is known to survive
+		if sized >= leastGCs.Int() {
 			v.Weigh(0, reaching)
+			v.Rule, v.Summary = check.TooLittle, "nothing is known to survive collections of gen 0 and gen 1"
+			return v
 		}
-		v.Rule, v.Summary = check.TooLittle, "too few collections to show what dies after them"
+		// Too few show what dies after them: then they are cleared by what they cost, or not at all.
+		g.judgePauses(&v, "dotnet.mid-life-objects", g.pausesOf(func(x *metrics.Collection) bool { return isOrdinary(x) && x.Generation < evidence.Gen2 }), "collections of gen 0 and gen 1", nil)
+		if !v.RuledOut() {
+			v.Saves, v.Prediction = nil, nil
+			v.Counted(float64(sized), leastGCs)
+			v.Rule, v.Summary, v.Needs = check.TooFew, "too few collections to show what dies after them", longRecording
+		}
 		return v
 	}
 	v.Evidence = append(v.Evidence, c.Figure("gc.promoted_bytes_per_s", "bytes that survive them", kept, "bytes/s", g.Origin),
