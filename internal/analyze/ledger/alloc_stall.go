@@ -80,7 +80,7 @@ func (l *Ledger) buildAllocStalls() *allocStalls {
 
 // underWayUntil returns the time (ns) that all requests together were under way before a moment.
 func (l *Ledger) underWayUntil() func(t int64) float64 {
-	starts, ends := l.underWay(l.Rows)
+	starts, ends := l.allUnderWay()
 	sums := func(v []int64) []float64 {
 		out := make([]float64, len(v)+1)
 		for i, t := range v {

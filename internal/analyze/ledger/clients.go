@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -46,4 +47,45 @@ func (l *Ledger) requestSpan(rows []int) (from, until int64) {
 		until = max(until, r.End.At(i))
 	}
 	return from, until
+}
+
+// Inside yields the rows of other sources that saw the same request as a row from further inside, the next one first.
+func (l *Ledger) Inside(row int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range l.Seen {
+			if in, ok := l.Seen[i].InnerOf(row); ok {
+				if !yield(in) {
+					return
+				}
+				row = in
+			}
+		}
+	}
+}
+
+// othersServed returns the requests that the service was seen to serve, of routes from which the charged ones, which come from clients, have none:
+// those of other clients. They take its threads, too.
+func (l *Ledger) othersServed() (rows []int) {
+	if len(l.Rows) == 0 || sightings.SideOf(l.b, l.Rows[0]) != sightings.ByLoad {
+		return nil
+	}
+	r := &l.b.Requests
+	for i := range l.Seen {
+		j := &l.Seen[i]
+		if j.Side != sightings.ByLoad || j.Inner != sightings.ByKernel {
+			continue
+		}
+		charged := make(map[evidence.NameID]bool)
+		for _, row := range l.Rows {
+			if in, ok := j.InnerOf(row); ok {
+				charged[r.Route.At(in)] = true
+			}
+		}
+		for row := range r.Len() {
+			if a, ok := r.Origin.At(row).Artifact(); ok && r.Subject.At(row) == l.Subject && slices.Contains(j.Traces, a) && r.Timed(row) && !charged[r.Route.At(row)] {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
 }

@@ -107,7 +107,7 @@ func waitingAt(parts []share, words evidence.NameID) (w float64) {
 
 // listBeats returns the moments at which requests began or ended, for a limit that admits getOn of them at a time.
 func (l *Ledger) listBeats(getOn float64) []beat {
-	starts, ends := l.underWay(l.Rows)
+	starts, ends := l.allUnderWay()
 	all := make([]beat, 0, len(starts)+len(ends))
 	for i, k := 0, 0; i < len(starts) || k < len(ends); {
 		at := int64(0)

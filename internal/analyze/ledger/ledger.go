@@ -92,7 +92,10 @@ type Ledger struct {
 	Replay    Replay
 	All       *Ledger // tells which of all requests were slow: itself where all are charged, else a ledger that charges none
 
-	b      *evidence.Bundle
+	b                      *evidence.Bundle
+	chargedFrom, chargedTo int64 // ns: see [Ledger.ChargedTime]; 0: as From and To
+
+	others []int                     // rows of requests that other clients made meanwhile; nil: none is known
 	traces []evidence.ArtifactID     // artifacts that tell of the requests' states
 	way    int64                     // ns of the usual way to the service and back, without queues
 	sample *tracedSample             // nil: all requests are traced, or none

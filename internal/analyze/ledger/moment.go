@@ -15,10 +15,13 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 	var held []evidence.Segment // for requests that wait for a thread: what one of the threads does
 	var sum float64
 	size := make(map[string]int) // of each pool
+	hands := false               // a thread that reads requests hands them to others, so that these hold none until it is their turn
 	for i := range looks {
-		if v := &looks[i].View; v.Role == threadstack.Worker {
+		v := &looks[i].View
+		if v.Role == threadstack.Worker {
 			size[v.Pool]++
 		}
+		hands = hands || v.Loop || v.Role == threadstack.IO
 	}
 	for i := range looks {
 		v := &looks[i].View
@@ -82,8 +85,15 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			parts = addShare(parts, share{mechanism: PoolThread, part: n})
 		}
 	}
-	if left := inFlight - sum - awaiting - waits; left > 0 && !l.onThreads && m.stalls(at) {
-		if s, alone := l.aloneBlocked(looks); alone {
+	if left := inFlight - sum - awaiting - waits; left > 0 && (!l.onThreads || hands) {
+		s, blocked := l.allBlocked(looks)
+		switch {
+		case blocked > 1:
+			left = min(left, m.stalled(at))
+		case l.onThreads || !m.stalls(at):
+			left = 0
+		}
+		if blocked > 0 && left > 0 {
 			parts = addShare(parts, share{mechanism: Goroutine, Segment: s, part: left})
 		}
 	}
@@ -104,19 +114,23 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 	return parts
 }
 
-// aloneBlocked returns, as a wait for it, the one thread that works on a request, if it is blocked: while no request is answered, and none runs,
-// all others wait for that one, as for a lock that it holds meanwhile. It returns false if several threads work on requests, or one runs.
-func (l *Ledger) aloneBlocked(looks []threads.Sample) (s evidence.Segment, alone bool) {
+// allBlocked returns, as a wait for them, the threads that work on requests, and how many they are, if all are blocked in one call and none runs: while no
+// request of a route is answered, all others of it wait for these, as for a lock that is held meanwhile, or for a thread of the pool that these are. It returns 0
+// where they wait for several things, or several for an answer, which each may wait for on its own.
+func (l *Ledger) allBlocked(looks []threads.Sample) (s evidence.Segment, n int) {
 	for i := range looks {
 		v := &looks[i].View
 		switch {
 		case !v.Request && v.State != evidence.Running || v.State == evidence.Idle:
 			continue
-		case alone, v.State != evidence.Syscall && v.State != evidence.NetWait:
-			return s, false
+		case v.State != evidence.Syscall && v.State != evidence.NetWait:
+			return s, 0
 		}
-		alone = true
-		s = evidence.Segment{Kind: evidence.SyncWait, HolderKind: v.State, HolderStack: looks[i].Stack, HolderCause: v.Cause(l.b.Names)}
+		cause := v.Cause(l.b.Names)
+		if n++; n > 1 && (v.State != evidence.Syscall || s.HolderKind != evidence.Syscall || cause != s.HolderCause) {
+			return s, 0
+		}
+		s = evidence.Segment{Kind: evidence.SyncWait, HolderKind: v.State, HolderStack: looks[i].Stack, HolderCause: cause}
 	}
-	return s, alone
+	return s, n
 }

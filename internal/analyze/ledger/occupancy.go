@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -229,10 +230,11 @@ func inOrder(parts []share) {
 type meanwhile struct {
 	clients     bool                   // the charged requests are as their clients saw them: the service has not begun with all of them
 	first, last int64                  // the time in which some were in flight; looks outside it saw none of their time
-	inFlight    func(at int64) float64 // charged requests
+	inFlight    func(at int64) float64 // charged requests, and those of other clients
 	begun       func(at int64) float64 // upper bound on those that the service has begun with; nil: not known
 	awaiting    func(at int64) float64 // those that the service has begun with and that hold no thread
 	stalls      func(at int64) bool    // whether several are in flight, and none is answered around that moment though some would be by chance
+	stalled     func(at int64) float64 // those of routes of which the same holds
 }
 
 const (
@@ -243,10 +245,14 @@ const (
 
 func (l *Ledger) newMeanwhile() meanwhile {
 	starts, ends := l.underWay(l.Rows)
+	first, last := starts[0], ends[len(ends)-1]
+	if len(l.others) > 0 {
+		starts, ends = l.allUnderWay()
+	}
 	awaiting := sync.OnceValue(l.countAwaiting) // lazy, as few callers need it
 	m := meanwhile{
 		clients: l.b.Requests.Lane.At(l.Rows[0]) == 0,
-		first:   starts[0], last: ends[len(ends)-1],
+		first:   first, last: last,
 		inFlight: func(at int64) float64 { // without those at the entrance
 			return max(0, float64(countBefore(starts, at+1)-countBefore(ends, at))-l.entrance.connectionsAt(at))
 		},
@@ -256,10 +262,46 @@ func (l *Ledger) newMeanwhile() meanwhile {
 	m.stalls = func(at int64) bool {
 		return at-around >= m.first && at+around <= m.last && m.inFlight(at) >= stallLeast && countBefore(ends, at+around) == countBefore(ends, at-around)
 	}
+	routes := sync.OnceValue(l.listRouteTimes)
+	m.stalled = func(at int64) (n float64) {
+		for _, of := range routes() {
+			if at-of.around < m.first || at+of.around > m.last || countBefore(of.ends, at+of.around) != countBefore(of.ends, at-of.around) {
+				continue
+			}
+			if in := float64(countBefore(of.starts, at+1) - countBefore(of.ends, at)); in >= stallLeast {
+				n += in
+			}
+		}
+		return n
+	}
 	if from, to := l.servedTimes(); len(from) > 0 {
 		m.begun = func(at int64) float64 { return float64(countBefore(from, at+1) - countBefore(to, at)) }
 	}
 	return m
+}
+
+// routeTimes is when requests of a route began and ended, each sorted, and the time (ns) to either side of a moment in which some would end by chance.
+type routeTimes struct {
+	starts, ends []int64
+	around       int64
+}
+
+// listRouteTimes lists the routes of the charged requests.
+func (l *Ledger) listRouteTimes() (all []routeTimes) {
+	rows := make(map[evidence.NameID][]int)
+	for _, row := range l.Rows {
+		route := l.b.Requests.Route.At(row)
+		rows[route] = append(rows[route], row)
+	}
+	for _, route := range slices.Sorted(maps.Keys(rows)) {
+		if len(rows[route]) < MinRequests {
+			continue
+		}
+		starts, ends := l.underWay(rows[route])
+		span := float64(ends[len(ends)-1] - starts[0])
+		all = append(all, routeTimes{starts, ends, int64(max(stallShortest, stallExpected*span/float64(len(ends))) / 2)})
+	}
+	return all
 }
 
 // servedTimes returns when the service began and ended requests by its own record, each sorted, where the charged
@@ -320,6 +362,11 @@ func (l *Ledger) isCrowded(source evidence.ArtifactID, clients, followed []int) 
 		return ns
 	}
 	return within(clients) > wayAndBack*within(followed)
+}
+
+// allUnderWay returns when the charged requests and those of other clients began and ended, each sorted.
+func (l *Ledger) allUnderWay() (starts, ends []int64) {
+	return l.underWay(slices.Concat(l.Rows, l.others))
 }
 
 // underWay returns when requests began and ended, each sorted.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/unstall/unstall/internal/analyze/sightings"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
@@ -290,6 +291,103 @@ func TestBlockedAlone(t *testing.T) {
 				t.Errorf("%.2f s wait for another, want %.0f: %v", got, test.want, l.Charges)
 			}
 		})
+	}
+}
+
+// TestBlockedPool: four threads write to a pipe that nobody reads for a second; the requests of one route wait for one of them, and those of another are answered.
+func TestBlockedPool(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		second []string // what two of the four do
+		want   float64  // s of 16 s of the time of requests beyond the four that wait for these
+	}{
+		{"all in one call", []string{"write", "- of file /log"}, 16},
+		{"in two calls", []string{"fsync", "- of file /data"}, 0},
+		{"some run", []string{"running", "count"}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			b := newBundle(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: 2})
+			s := newSource(b, "load", exact, 0)
+			files, others := s.Name("GET /files"), s.Name("GET /others")
+			for i := range int64(1000) {
+				at := epoch + i*10*ms
+				s.Request(evidence.Request{Route: others, Intended: at, Start: at, End: at + ms})
+				if i < 500 || i >= 600 {
+					s.Request(evidence.Request{Route: files, Intended: at, Start: at, End: at + ms})
+				}
+			}
+			for range 20 {
+				s.Request(evidence.Request{Route: files, Intended: epoch + 5000*ms, Start: epoch + 5000*ms, End: epoch + 6000*ms})
+			}
+			s.Close()
+			s = newSource(b, "syscalls", exact, 0)
+			for i := range int64(400) {
+				at := epoch + i*25*ms
+				look := func(lane evidence.LaneID, lines ...string) {
+					s.Sample(evidence.Sample{Subject: s.subject, Time: at, Lane: lane, Stack: stacktest.Intern(s.Builder, stacktest.Kernel(lines...)), Type: s.Name(evidence.SampleSyscall), Value: 1, Origin: s.Origin(1)})
+				}
+				for lane := range evidence.LaneID(4) {
+					switch {
+					case i < 200 || i >= 240:
+						look(lane+1, "accept", "- of listener")
+					case lane < 2:
+						look(lane+1, "write", "- of file /log")
+					default:
+						look(lane+1, test.second...)
+					}
+				}
+				look(5, "epoll_wait")
+			}
+			s.watched(evidence.CoverSyscalls, 0, 10_000*ms)
+			s.Close()
+			of := threads.Readers{"go": threads.ScheduledStacks}
+			threads.Adopt(b, of)
+			l := one(t, b, Options{Stacks: of, OnThreads: func(string) bool { return false }})
+			if got := float64(l.Charges[Goroutine]) / 1e9; math.Abs(got-test.want) > 2 {
+				t.Errorf("%.2f s wait for the four, want %.0f: %v", got, test.want, l.Charges)
+			}
+		})
+	}
+}
+
+// TestOtherClients: of a service's requests those of one route are known as their clients saw them, the others only as the kernel did. Both take its threads.
+func TestOtherClients(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "load", exact, 0)
+	asked, sent := s.Name("GET /claims"), s.Name("POST /photos")
+	for i := range int64(400) {
+		at := epoch + i*17*ms + i*i%11*ms
+		s.Request(evidence.Request{Route: asked, Intended: at, Start: at, End: at + (90+i%7)*ms})
+	}
+	s.Close()
+	k := newSource(b, "kernel", exact, 0)
+	for i := range int64(400) {
+		at := epoch + i*17*ms + i*i%11*ms
+		k.Request(evidence.Request{Route: asked, Start: at + ms/5, End: at + (90+i%7)*ms - ms/5})
+		if i%4 == 0 {
+			k.Request(evidence.Request{Route: sent, Start: at - 500*ms, End: at + 700*ms})
+		}
+	}
+	k.Close()
+	for i := range b.Artifacts {
+		if b.Artifacts[i].Name == "kernel" {
+			b.Artifacts[i].Vantage = evidence.FromKernel
+		}
+	}
+	l := one(t, b, Options{Joined: sightings.Join(b)})
+	if len(l.Rows) != 400 || len(l.others) != 100 {
+		t.Fatalf("%d requests are charged beside %d others, want 400 beside 100", len(l.Rows), len(l.others))
+	}
+	m := l.newMeanwhile()
+	at := epoch + 3400*ms
+	starts, ends := l.underWay(l.Rows)
+	if own := countBefore(starts, at+1) - countBefore(ends, at); m.inFlight(at) < float64(own+15) || m.first != starts[0] {
+		t.Errorf("%v requests are under way, %d of them the clients'", m.inFlight(at), own)
+	}
+	for _, row := range l.others {
+		if b.Requests.Route.At(row) != sent {
+			t.Fatalf("row %d is one of the clients' requests", row)
+		}
 	}
 }
 

@@ -86,6 +86,7 @@ func init() { // in init because some readings walk through requests, which need
 // choosePopulation picks the requests and sums them up.
 func (l *Ledger) choosePopulation(in *input) {
 	in.widest = l.chooseRequests(in.sources, in.opt)
+	l.others = l.othersServed()
 	l.Requests = l.summarizeRequests(in.widest, in.sources[in.widest])
 	l.From, l.To = l.Requests.From, l.Requests.To
 	if l.Source != in.widest {

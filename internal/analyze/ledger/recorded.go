@@ -91,4 +91,16 @@ func (l *Ledger) onlyRecorded() {
 		l.Total -= l.b.Requests.Latency(row)
 		return true
 	})
+	for _, row := range l.Slow { // one may have ended later
+		until = max(until, l.b.Requests.End.At(row)+1)
+	}
+	l.chargedFrom, l.chargedTo = max(l.From, from), min(l.To, until)
+}
+
+// ChargedTime returns from when until when (ns) slow requests are charged: the time they were watched, as far as the rest of the recording tells of it.
+func (l *Ledger) ChargedTime() (from, to int64) {
+	if l.chargedTo > l.chargedFrom {
+		return l.chargedFrom, l.chargedTo
+	}
+	return l.From, l.To
 }

@@ -47,6 +47,7 @@ func (l *Ledger) estimateIntervals(over *timeline, block int64) {
 		return
 	}
 	v := make([]int64, len(over.at))
+	from, to := l.ChargedTime()
 	perMechanism := make(map[Mechanism]int)
 	for _, e := range l.Entries {
 		perMechanism[e.Mechanism]++
@@ -59,7 +60,7 @@ func (l *Ledger) estimateIntervals(over *timeline, block int64) {
 		for n := range over.charges {
 			v[n] = over.charges[n][e.Mechanism]
 		}
-		if iv, ok := stats.SumInterval(over.at, v, l.From, l.To+1, block, uint64(e.Mechanism)+1); ok {
+		if iv, ok := stats.SumInterval(over.at, v, from, to+1, block, uint64(e.Mechanism)+1); ok {
 			if known := e.Ns - e.Sample; e.Sample > 0 && known > 0 { // known requests stand for their like
 				iv.Low, iv.High = iv.Low*float64(e.Ns)/float64(known), min(float64(l.Total), iv.High*float64(e.Ns)/float64(known))
 			}

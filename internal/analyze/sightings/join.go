@@ -25,6 +25,16 @@ type Joined struct {
 	All     int   // rows
 	Keyed   int   // of the matched, by an id that both sources have
 	Behind  int64 // ns that the clock of the rows was behind, by the matches
+
+	inner []int32 // by row of any of the joins of this kind: the row that saw the same request from further inside, plus one
+}
+
+// InnerOf returns the row that saw the same request as a row from further inside; false where none is known.
+func (j *Joined) InnerOf(row int) (inner int, ok bool) {
+	if row >= len(j.inner) || j.inner[row] == 0 {
+		return 0, false
+	}
+	return int(j.inner[row]) - 1, true
 }
 
 // A source joins traces if there are so many pairs, and so large a part of either side in the time that both cover. Fewer pairs are chance, from
@@ -51,6 +61,7 @@ func Join(b *evidence.Bundle) (all []Joined) {
 			j := joining{b: b, r: &b.Requests, Joined: Joined{Subject: s, Rows: a, Side: SideOf(b, outer[s][a][0]), Traces: slices.Sorted(maps.Keys(traced[s]))}}
 			j.Clients = j.Side == ByLoad
 			if j.joinRows(inner, outer[s][a], x.paths) {
+				x.keepPairs(&j)
 				all = append(all, j.Joined)
 			}
 		}

@@ -11,8 +11,20 @@ type joins struct {
 	b      *evidence.Bundle
 	paths  map[int]evidence.Path // of rows that are traced
 	nested []*joining
+	traced []int32 // by row: the row of a trace that it is, plus one
 	inner  []int32 // by row: the row further inside that it is, plus one
 	by     []uint8 // by row: index in nested of the join with inner
+}
+
+// keepPairs keeps which rows of a trace the rows of a join are.
+func (x *joins) keepPairs(j *joining) {
+	if x.traced == nil {
+		x.traced = make([]int32, x.b.Requests.Len())
+	}
+	for _, p := range j.Pairs {
+		x.traced[p.Row] = int32(p.Traced) + 1
+	}
+	j.Joined.inner = x.traced
 }
 
 // mostNested is the largest number of joins.
@@ -68,7 +80,7 @@ func (x *joins) nestSource(inner, outer *source) *Joined {
 		}
 		x.inner[p.Row], x.by[p.Row] = int32(p.Traced)+1, uint8(len(x.nested))
 	}
-	j.Pairs = nil
+	j.Pairs, j.Joined.inner = nil, x.inner
 	x.nested = append(x.nested, j)
 	return &j.Joined
 }

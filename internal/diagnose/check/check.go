@@ -373,7 +373,8 @@ func (c *Case) Save(perRequest []int64, low, high int64) *Saves {
 		longest = max(longest, c.Bundle.Requests.Latency(row))
 	}
 	s := &Saves{Value: float64(sum) / 1e6}
-	if iv, ok := stats.SumIntervalAt(func(n int) int64 { return c.Bundle.Requests.End.At(l.Slow[n]) }, perRequest[:len(l.Slow)], l.From, l.To, ledger.BlockOf*longest, 1); ok {
+	from, to := l.ChargedTime()
+	if iv, ok := stats.SumIntervalAt(func(n int) int64 { return c.Bundle.Requests.End.At(l.Slow[n]) }, perRequest[:len(l.Slow)], from, to, ledger.BlockOf*longest, 1); ok {
 		// A saving cannot exceed the loss; the resampled totals vary with the traffic.
 		s.Low, s.High, s.Basis = stats.FiniteOrNil(iv.Low/1e6), stats.FiniteOrNil(min(iv.High, float64(l.Total))/1e6), Basis("sampling")
 	} else if low >= 0 && high >= low {

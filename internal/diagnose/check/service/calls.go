@@ -53,6 +53,8 @@ func spansOf(c *check.Case) *spanned {
 	s.slow = s.rows
 	if l := c.Ledger; l != nil && s.own && len(l.Slow) > 0 {
 		s.slow = l.Slow
+	} else if inside := s.insideOf(c); len(inside) > 0 {
+		s.slow = inside
 	} else if l != nil {
 		slow := slices.DeleteFunc(slices.Clone(s.rows), func(i int) bool { return r.Latency(i) <= l.Threshold })
 		if len(slow) > 0 {
@@ -64,6 +66,21 @@ func spansOf(c *check.Case) *spanned {
 	}
 	s.countCallsOfSlow(c)
 	return s
+}
+
+// insideOf returns the rows of the spans' source that are the ledger's slow requests, as seen from further inside.
+func (s *spanned) insideOf(c *check.Case) (rows []int) {
+	if c.Ledger == nil {
+		return nil
+	}
+	for _, row := range c.Ledger.Slow {
+		for in := range c.Ledger.Inside(row) {
+			if a, _ := c.Bundle.Requests.Origin.At(in).Artifact(); check.From(a) == s.origin {
+				rows = append(rows, in)
+			}
+		}
+	}
+	return rows
 }
 
 // hasCalls says whether an artifact shows for which requests calls are made. The kernel does not know that of every connection.

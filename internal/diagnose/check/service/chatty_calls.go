@@ -256,7 +256,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 func findChattiest(c *check.Case) (worst *calling, some bool) {
 	all := callsOf(c)
 	for i := range all {
-		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value && !g.hasLongCalls(c.Ledger.Slow) {
+		if g := &all[i]; len(g.rows) >= ledger.MinRequests && g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value && !g.hasLongCalls(c) {
 			return g, false
 		}
 	}
@@ -342,7 +342,7 @@ func chattySome(c *check.Case, all []calling) *calling {
 // callTime returns how long (ns) a request waits for such calls: by the calls themselves, or by
 // its path.
 func (g *calling) callTime(c *check.Case, row int) (ns int64) {
-	if ns, known := g.waited[row]; known {
+	if ns, known := g.waited[g.known(c, row)]; known {
 		return ns
 	}
 	for s := range c.Bundle.Requests.Path(row).All {
@@ -351,6 +351,19 @@ func (g *calling) callTime(c *check.Case, row int) (ns int64) {
 		}
 	}
 	return ns
+}
+
+// known returns the row of the request that a row is whose calls are known: itself, or as another source saw it from further inside.
+func (g *calling) known(c *check.Case, row int) int {
+	if _, known := g.waited[row]; known {
+		return row
+	}
+	for in := range c.Ledger.Inside(row) {
+		if _, known := g.waited[in]; known {
+			return in
+		}
+	}
+	return row
 }
 
 var timesLonger = check.Threshold{Name: "length of slow requests' calls over that of others", Value: 2, Unit: "times",
@@ -377,9 +390,10 @@ func (g *calling) mainOperation(c *check.Case) string {
 }
 
 // hasLongCalls says whether the calls of slow requests are long themselves.
-func (g *calling) hasLongCalls(slow []int) bool {
+func (g *calling) hasLongCalls(c *check.Case) bool {
 	var long, n int64
-	for _, row := range slow {
+	for _, row := range c.Ledger.Slow {
+		row = g.known(c, row)
 		long, n = long+g.waited[row], n+g.made[row]
 	}
 	if n == 0 {

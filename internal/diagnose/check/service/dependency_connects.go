@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -50,7 +51,7 @@ func connectsEach(c *check.Case, v check.Verdict) check.Verdict {
 		return v
 	}
 	var worst *connecting
-	for _, w := range connectingOf(x) {
+	for _, w := range connectingOf(c, x) {
 		if w.findRoute(c, x) && (worst == nil || w.of > worst.of) {
 			worst = w
 		}
@@ -61,7 +62,7 @@ func connectsEach(c *check.Case, v check.Verdict) check.Verdict {
 	v.Weigh(worst.share, mostSetUp)
 	v.Rule, v.Weight = check.Matters, worst.of
 	whom := c.Bundle.Names.Text(worst.to)
-	v.Title = fmt.Sprintf("Requests of %s open connections to %s for single calls: their set-up takes %s of these requests' time.", routeName(c, worst.route), whom, units.Percent(worst.share))
+	v.Title = fmt.Sprintf("Requests of %s open a new connection to %s for a single call: its set-up takes %s of these requests' time.", routeName(c, worst.route), whom, units.Percent(worst.share))
 	v.Summary = fmt.Sprintf("%s opened to %s for %s", units.Plural(worst.connections, "connection"), whom, units.Plural(worst.calls, "question"))
 	v.Evidence = append(worst.listFigures(c, x), v.Evidence...)
 	v.Fix = append(v.Fix, keepConnections(whom))
@@ -87,30 +88,48 @@ func keepConnections(whom string) check.Fix {
 	return check.Fix{Text: fmt.Sprintf("keep connections to %s open between calls: one client for all requests, with keep-alive and a pool that keeps as many idle as calls run side by side (Go: MaxIdleConnsPerHost is 2 unless set, and each response must be read to its end)", whom)}
 }
 
-// connectingOf returns the dependencies to which connections are opened for single calls.
-func connectingOf(x *exchanged) (all []*connecting) {
+// connectingOf returns the dependencies to which connections are opened for single calls. What is asked before a protocol is known, as for TLS or
+// a login, is on the same connection as what it is set up for.
+func connectingOf(c *check.Case, x *exchanged) (all []*connecting) {
 	type key struct {
-		to   evidence.NameID
-		port int64
+		address string
+		port    int64
 	}
 	on := make(map[key][]*exchangedCall)
-	by := make(map[evidence.NameID]*connecting)
+	by := make(map[string]*connecting)
+	addresses := make(map[evidence.NameID]string)
 	for i := range x.calls {
 		call := &x.calls[i]
 		if call.port == 0 { // others may be in progress on its connection
 			continue
 		}
-		k := key{call.to, call.port}
-		if on[k] == nil {
-			if by[call.to] == nil {
-				by[call.to] = &connecting{to: call.to}
+		address, known := addresses[call.to]
+		if !known {
+			address = c.Bundle.Names.Text(call.to)
+			if at := strings.LastIndex(address, " at "); at >= 0 {
+				address = address[at+len(" at "):]
 			}
-			by[call.to].connections++
+			addresses[call.to] = address
+		}
+		w := by[address]
+		if w == nil {
+			w = &connecting{to: call.to}
+			by[address] = w
+		}
+		if c.Bundle.Names.Text(w.to) == address { // the other one may name the product
+			w.to = call.to
+		}
+		k := key{address, call.port}
+		if on[k] == nil {
+			w.connections++
 		}
 		on[k] = append(on[k], call)
-		by[call.to].calls++
+		w.calls++
 	}
 	for k, calls := range on {
+		for n := len(calls); n > 0 && calls[n-1].failed; n-- { // a farewell, after the request
+			calls = calls[:n-1]
+		}
 		if len(calls) < 2 { // its set-up, if it has one, was not seen
 			continue
 		}
@@ -118,10 +137,10 @@ func connectingOf(x *exchanged) (all []*connecting) {
 		for _, call := range calls {
 			up.request = max(up.request, call.request)
 		}
-		by[k.to].opened = append(by[k.to].opened, up)
+		by[k.address].opened = append(by[k.address].opened, up)
 	}
-	for _, to := range slices.Sorted(maps.Keys(by)) {
-		w := by[to]
+	for _, address := range slices.Sorted(maps.Keys(by)) {
+		w := by[address]
 		if w.connections < ledger.MinRequests || float64(w.calls) > fewPerConnection.Value*float64(w.connections) || 2*len(w.opened) < w.connections {
 			continue
 		}

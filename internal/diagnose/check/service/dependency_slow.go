@@ -282,7 +282,11 @@ func beyondUsual(c *check.Case, m ledger.Mechanism, wait func(row int) int64) (p
 	if m == ledger.Dependency && !c.AnswersLate() && heldOverCalls(c) {
 		return beyondCallers(c, wait)
 	}
-	return c.Excess(c.Ledger.UsualRows(), c.Ledger.Slow, wait)
+	per, usual, share = c.Excess(c.Ledger.UsualRows(), c.Ledger.Slow, wait)
+	if m == ledger.Dependency {
+		share = forgiveUsualCalls(c, wait, per, share)
+	}
+	return per, usual, share
 }
 
 // heldOverCalls says whether requests queue for a lock or a pool that others hold during their

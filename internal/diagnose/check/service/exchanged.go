@@ -146,6 +146,11 @@ func (x *exchanged) partOf(c *check.Case, to evidence.NameID, some []*exchangedC
 		if a, ok := r.Origin.At(row).Artifact(); ok && told[a] {
 			return byRow[row]
 		}
+		for in := range c.Ledger.Inside(row) { // a client's row
+			if a, ok := r.Origin.At(in).Artifact(); ok && told[a] {
+				return byRow[in]
+			}
+		}
 		of := &all
 		if s := byRoute[r.Route.At(row)]; s != nil {
 			of = s

@@ -375,7 +375,7 @@ func TestNamed(t *testing.T) {
 		"an impatient resolver": {tracked(550*ms, 2, 0), judgeDependency, "wait for the name server (DNS)", "look names up less often"},
 		"names that are not":    {tracked(350*ms, 1, 3), judgeDependency, "wait for the name server (DNS) at 10.0.0.2:53 (example.com)", "look names up less often"},
 		"many calls of some":    {graphQL(90), judgeChatty, "% of the requests of POST /graphql make 91 calls each to PostgreSQL at 10.0.0.7:5432 (SELECT items), one after the other", "ask once for all of it"},
-		"a connection for each": {paid(true), judgeDependency, "Requests of POST /pay/{id} open connections to 10.0.0.9:8080 for single calls: their set-up takes 6", "keep connections to 10.0.0.9:8080 open"},
+		"a connection for each": {paid(true), judgeDependency, "Requests of POST /pay/{id} open a new connection to 10.0.0.9:8080 for a single call: its set-up takes 6", "keep connections to 10.0.0.9:8080 open"},
 		"a storm":               {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
 		"a stampede":            {reports(true, 80), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
 	} {

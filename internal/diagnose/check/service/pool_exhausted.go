@@ -265,6 +265,17 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 			v.Evidence = append(v.Evidence, c.Seen("its calls come from "+site, check.From(l.StatesFrom())))
 		}
 	}
+	var at *check.WaitingCode
+	if what.Of != "" || what.Places > 0 {
+		at = c.WaitingCode(poolStack(c, names[0].id, wait))
+	}
+	if at != nil {
+		seen := ""
+		if at.Count > 0 {
+			seen = fmt.Sprintf(" (%d of %d goroutines that served requests and waited)", at.Count, at.Of)
+		}
+		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+at.String()+seen, check.From(l.StatesFrom())))
+	}
 	if x := carriersNamed(c, name); x != nil {
 		keptCarriers(c, &v, x)
 	}
@@ -281,6 +292,9 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		needed, _ := estimateNeeded(c, &v, names[0].id, wait)
 		fix := enlargeFix(c, name)
 		fix.Text = formatPlaces(needed) + fix.Text
+		if at != nil && (what.Places > 0 || what.Kind == evidence.OneAtATime) && fix.Code == name {
+			fix.Code = at.String()
+		}
 		v.Fix = append(v.Fix, fix)
 	}
 	waits := func(row int, inside bool) (ns int64) {
@@ -298,6 +312,24 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		return all + min(freed(row), max(0, before))
 	}))
 	return v
+}
+
+// poolStack returns the stack on which most slow requests waited for a pool; 0 where that is not known.
+func poolStack(c *check.Case, name evidence.NameID, wait check.Wait) (top evidence.StackID) {
+	sums := make(map[evidence.StackID]int64)
+	for _, row := range c.Ledger.Slow {
+		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			if _, ns := wait(&s, ch); s.Cause == name && s.Stack != 0 {
+				sums[s.Stack] += ns
+			}
+		})
+	}
+	for stack, ns := range sums {
+		if ns > sums[top] || ns == sums[top] && stack < top {
+			top = stack
+		}
+	}
+	return top
 }
 
 // othersWaits says, as a sentence's end, what requests wait for that looks like a pool and is judged by another cause: one

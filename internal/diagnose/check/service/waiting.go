@@ -25,7 +25,10 @@ wait and its share of the slow time. unstall checks it last, and only for time t
 explains. GC pauses also belong here if no other cause explains them.
 
 Only the wait above that of other requests counts. A wait that all requests of a route have, fast
-ones included, is by design: a long poll, an intended delay. With --slo all of it counts.
+ones included, is by design: a long poll, an intended delay. It is not where one call at equal
+distances answers all requests that came since the one before: then a timer takes up what they
+hand over.
+With --slo all of it counts.
 
 How to tell it from similar problems: if other requests hold a limit there, it is a pool
 (service.pool-exhausted); if all of them call another service, that service is slow
@@ -40,7 +43,7 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
-	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysStands, fewAwaiting, mostLocked, leastMoments, leastStands, longHold, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
+	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, givenUp, mostLocked, leastMoments, leastStands, longHold, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -183,6 +186,12 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	wholly := check.BehindMechanism(p.Mechanism)
 	behind := c.BehindOf(wholly)
 	v.Evidence = append(v.Evidence, c.Chain(wholly, &behind)...)
+	gathers := gatheringAt(c, p)
+	started := startedFor(c, p.Stack)
+	if started != nil {
+		v.Evidence = append(v.Evidence, c.Seen(fmt.Sprintf("the goroutines started to serve it wait in %s (%d of %d seen)", started, started.Count, started.Of), started.Origin))
+		name = started.Site.String()
+	}
 	per, usual, over := beyondUsual(c, p.Mechanism, wait)
 	if 2*p.Linked.Sum() >= p.Ns { // most of the wait is for holders: requests without calls show what is usual, too
 		per, usual, over = c.Excess(l.UsualRows(), l.Slow, wait)
@@ -204,7 +213,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		v.Rule = check.Explained
 		v.Summary += ", which lacks a CPU as others use them (linux.noisy-neighbour)"
 		return v
-	case l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
+	case gathers == nil && l.Rule != ledger.RuleSLO && l.Rule != ledger.RuleBaseline && byDesign(c, p, wait):
 		v.Rule = check.ByDesign
 		v.Summary = fmt.Sprintf("requests wait at %s, fast ones too: this may be by design", name)
 		v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 300ms"}}
@@ -228,18 +237,59 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	for i := len(p.Through) - 1; i >= 0; i-- {
 		title += ", through " + p.Through[i]
 	}
+	if gathers != nil {
+		title = "Slow requests wait for " + gathers.words(c)
+		gathers.addEvidence(c, &v)
+	}
 	v.Title = fmt.Sprintf("%s: %s of slow time.", title, units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	if p.Linked[ledger.PoolThread] > 0 && slices.ContainsFunc(p.Through, func(link string) bool { return one[c.Bundle.Names.Lookup(link)] }) {
 		fix = ledger.PoolThread // the holder does it on the one thread that others wait for
 	}
 	code := c.SiteOf(p.Stack).Path()
+	if started != nil {
+		code = started.String()
+	}
 	if code == "" && p.Wait.Kind == evidence.Turn {
 		code = turnRuns(c, &v)
 	}
-	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, p.Wait), Code: code})
+	what := p.Wait
+	if gathers != nil {
+		what = evidence.Wait{Kind: evidence.TimedStart}
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, what), Code: code})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
+}
+
+// startedFor returns where the goroutines wait that serve requests which wait for them on a stack of libraries only; nil where that is not known.
+func startedFor(c *check.Case, stack evidence.StackID) *check.WaitingCode {
+	if stack == 0 {
+		return nil
+	}
+	at := c.WaitingCode(stack)
+	if at == nil || at.Count == 0 {
+		return nil
+	}
+	return at
+}
+
+// gatheringAt returns the calls at equal distances with which the requests are answered that wait at a place, as far as nothing else is known of that wait; nil if
+// there are none.
+func gatheringAt(c *check.Case, p *ledger.Place) *gathering {
+	if p.Mechanism != ledger.Goroutine || p.Wait.Kind != evidence.OtherWait || 2*p.Linked.Sum() >= p.Ns {
+		return nil
+	}
+	return findGathering(c, routeAt(c, p))
+}
+
+// routeAt returns the route whose slow requests wait longest at a place.
+func routeAt(c *check.Case, p *ledger.Place) evidence.NameID {
+	lost := make(map[evidence.NameID]int64)
+	for n, row := range c.Ledger.Slow {
+		lost[c.Bundle.Requests.Route.At(row)] += p.Per[n]
+	}
+	return largestName(lost)
 }
 
 // turnRuns adds the function that the process runs most while requests wait for their turn, and returns its name. It returns "" if that is
@@ -312,11 +362,7 @@ func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 		return false
 	}
 	l, r := c.Ledger, &c.Bundle.Requests
-	lost := make(map[evidence.NameID]int64)
-	for n, row := range l.Slow {
-		lost[r.Route.At(row)] += p.Per[n]
-	}
-	route := largestName(lost)
+	route := routeAt(c, p)
 	n, there := 0, 0
 	for _, row := range l.KnownRows() {
 		if r.Route.At(row) != route {

@@ -1,0 +1,91 @@
+package service
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/diagnose/check"
+)
+
+// alikeBytes is the part by which questions of one kind may differ in their length: the same statement with other values.
+const alikeBytes = .1
+
+// usualCalls knows how long calls of a kind usually wait for their answer: the same operation at the same dependency, asked in about as many bytes.
+type usualCalls struct {
+	of   map[operationAt][]*exchangedCall // by the bytes sent
+	byOf map[*exchangedCall]int64
+	most map[int]*exchangedCall // by request: the call that waited longest
+}
+
+type operationAt struct{ to, operation evidence.NameID }
+
+func readUsualCalls(c *check.Case) *usualCalls {
+	u := &usualCalls{of: make(map[operationAt][]*exchangedCall), byOf: make(map[*exchangedCall]int64), most: make(map[int]*exchangedCall)}
+	x := exchangedOf(c)
+	if x == nil {
+		return u
+	}
+	for i := range x.calls {
+		call := &x.calls[i]
+		k := operationAt{call.to, call.operation}
+		u.of[k] = append(u.of[k], call)
+		if most := u.most[call.request]; call.request >= 0 && (most == nil || call.answerTime() > most.answerTime()) {
+			u.most[call.request] = call
+		}
+	}
+	for _, calls := range u.of {
+		slices.SortFunc(calls, func(a, b *exchangedCall) int { return cmp.Compare(a.sent, b.sent) })
+	}
+	return u
+}
+
+// usual returns the median time (ns) of calls like this one; 0 where there are too few of them.
+func (u *usualCalls) usual(call *exchangedCall) int64 {
+	if ns, known := u.byOf[call]; known {
+		return ns
+	}
+	calls := u.of[operationAt{call.to, call.operation}]
+	least, most := float64(call.sent)*(1-alikeBytes), float64(call.sent)*(1+alikeBytes)
+	from := sort.Search(len(calls), func(i int) bool { return float64(calls[i].sent) >= least })
+	to := sort.Search(len(calls), func(i int) bool { return float64(calls[i].sent) > most })
+	var ns int64
+	if to-from >= ledger.MinRequests {
+		took := make([]int64, 0, to-from)
+		for _, like := range calls[from:to] {
+			took = append(took, like.answerTime())
+		}
+		ns = stats.QuantileOf(took, .5)
+	}
+	u.byOf[call] = ns
+	return ns
+}
+
+// forgiveUsualCalls takes from what slow requests wait beyond others of their route (per, ns) what their longest call always takes: routes answer
+// different questions, as those of GraphQL do, and what some ask for may take longer each time. A statement that always takes as long as [alwaysLong] is
+// not forgiven. It returns what is left as a share of slow time.
+func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, share float64) float64 {
+	u := check.Once(c, readUsualCalls)
+	if len(u.most) == 0 {
+		return share
+	}
+	var sum int64
+	for n, row := range c.Ledger.Slow {
+		call := u.most[row]
+		for in := range c.Ledger.Inside(row) {
+			if call == nil {
+				call = u.most[in]
+			}
+		}
+		if call != nil {
+			if usual := u.usual(call); usual < alwaysLong.Int64() {
+				per[n] = min(per[n], max(0, wait(row)-usual))
+			}
+		}
+		sum += per[n]
+	}
+	return float64(sum) / float64(max(1, c.Ledger.Total))
+}
