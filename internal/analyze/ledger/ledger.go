@@ -122,7 +122,7 @@ type Ledger struct {
 	denied    *denials                  // nil: the goroutines of requests were not looked at from outside
 	ready     *runQueue                 // nil: threads were not sampled, or their run-queue times were not recorded
 	quota     bool                      // a CPU quota kept slow requests from running, not the host
-	sleeps    *loopSleeps               // nil: what requests wait for while their event loop sleeps is not known
+	timers    *loopTimers               // nil: no requests are known to wait for a timer of an event loop
 	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld

@@ -70,9 +70,9 @@ var seenPasses, unseenPasses []Pass
 // init makes the lists because passes refer to them to hand over.
 func init() {
 	seenPasses = []Pass{
-		{"sleeps of a loop", "The event loop that serves the request slept until a timer, or until another thread had done what the request waits for.", "the kernel's record of waits", nil, func(w *walker, f *freeTime) {
-			if w.knowsLoopSleeps(f.s) {
-				w.chargeLoopSleeps(f)
+		{"timer of a loop", "The event loop that serves the request slept until a timer that the request waits for.", "the kernel's record of waits", nil, func(w *walker, f *freeTime) {
+			if w.waitsForLoopTimer(f.s) {
+				w.chargeLoopTimer(f)
 			}
 		}},
 		{"no state", "Nothing is known: the other list charges it.", "", nil, func(w *walker, f *freeTime) {

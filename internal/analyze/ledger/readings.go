@@ -51,7 +51,7 @@ func init() { // in init because some readings walk through requests, which need
 				l.kernel = l.kernelWaitsOf()
 			}
 		}},
-		{"sleeps of event loops", nil, func(l *Ledger, _ *input) { l.sleeps = l.loopSleepsOf() }},
+		{"timers of event loops", nil, func(l *Ledger, _ *input) { l.timers = l.loopTimersOf() }},
 		{"what is awaited", nil, func(l *Ledger, in *input) {
 			l.awaiteds = l.awaitShares(in.opt.Threads)
 			l.awaitGate = l.gatedAwaits()

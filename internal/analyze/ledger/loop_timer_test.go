@@ -7,30 +7,25 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Requests of an event loop of which nothing is known while it sleeps wait for a timer where its sleeps end after whole milliseconds, and for
-// another thread where they end when that one comes out of the kernel.
-func TestLoopSleeps(t *testing.T) {
+// Requests of an event loop of which nothing is known while it sleeps wait for a timer where its sleeps end after whole milliseconds.
+func TestLoopTimer(t *testing.T) {
 	const us = int64(time.Microsecond)
 	for _, x := range []struct {
-		about             string
-		requests          int
-		slept             func(i int64) int64 // µs, of 62 ms from when the request was read
-		workFrom, workEnd int64               // µs, of another thread in a pipe; 0: none
-		want              Mechanism
+		about    string
+		requests int
+		slept    func(i int64) int64 // µs, of 62 ms from when the request was read
+		want     Mechanism
 	}{
-		{"time-outs", 40, func(int64) int64 { return 61_080 }, 0, 0, Timer},
-		{"time-outs, woken late by a busy host", 40, func(i int64) int64 { return 61_050 + i*5 }, 0, 0, Timer},
-		{"events", 40, func(i int64) int64 { return 61_050 + i*23 }, 0, 0, Unobserved},
-		{"too few", 19, func(int64) int64 { return 61_080 }, 0, 0, Unobserved},
-		{"the loop works for most of the time, on what is not known", 40, func(int64) int64 { return 20_080 }, 0, 0, Unobserved},
-		{"another thread", 40, func(i int64) int64 { return 60_600 + i*23 }, 100, 60_300, Kernel},
-		{"another thread, whose end the loop does not wait for", 40, func(i int64) int64 { return 60_600 + i*23 }, 100, 41_000, Unobserved},
+		{"time-outs", 40, func(int64) int64 { return 61_080 }, Timer},
+		{"time-outs, woken late by a busy host", 40, func(i int64) int64 { return 61_050 + i*5 }, Timer},
+		{"events", 40, func(i int64) int64 { return 61_050 + i*23 }, Unobserved},
+		{"too few", 19, func(int64) int64 { return 61_080 }, Unobserved},
+		{"the loop works for most of the time, on what is not known", 40, func(int64) int64 { return 20_080 }, Unobserved},
 	} {
 		b := evidence.NewBundle()
 		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "exchanges.txt"}), "exchanges")
 		s := p.Subject(evidence.Subject{Kind: evidence.Process, Name: "node", PID: 42})
 		p.SeenFrom(evidence.FromKernel)
-		pipe := p.Stack([]evidence.Frame{{Func: p.Name("anon_pipe_write"), File: p.Name(evidence.KernelFile)}, {Func: p.Name("uv__fs_work"), File: p.Name("node")}})
 		at := int64(1763689985e9)
 		for i := range int64(x.requests) {
 			at += int64(200 * time.Millisecond)
@@ -41,9 +36,6 @@ func TestLoopSleeps(t *testing.T) {
 			p.Interval(evidence.Interval{Subject: s, Lane: 42, Kind: evidence.InKernel, Start: at + 70_200*us, End: at + 72_700*us, Cause: p.Name(evidence.KernelPoll)})
 			end := at + 61_900*us
 			p.Interval(evidence.Interval{Subject: s, Lane: 42, Kind: evidence.InKernel, Start: end - x.slept(i)*us, End: end, Cause: p.Name(evidence.KernelPoll)})
-			if x.workEnd > 0 {
-				p.Interval(evidence.Interval{Subject: s, Lane: 43, Kind: evidence.InKernel, Start: at + x.workFrom*us, End: at + (x.workEnd+1400)*us, Cause: p.Name(evidence.KernelPipe), Stack: pipe})
-			}
 		}
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverExchanges, From: int64(1763689985e9), Until: at + int64(time.Second)})
 		p.Close()
