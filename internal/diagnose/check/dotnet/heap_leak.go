@@ -148,15 +148,15 @@ func (g *collector) judgeFewPoints(v *check.Verdict, points []metrics.HeapPoint,
 	}
 	switch {
 	case known && kept >= reaching.Value && died <= remains.Value:
-		tooFew(fmt.Sprintf("GC retains %s/s and almost none of it dies: %s are too few to distinguish a leak from a start", units.MiB(kept), counted))
+		tooFew(fmt.Sprintf("GC retains %s and almost none of it dies: %s are too few to distinguish a leak from a start", units.Of(kept, "bytes/s"), counted))
 	case n > 1 && points[n-1].Live >= (1+grown.Value)*points[0].Live:
 		tooFew(fmt.Sprintf("live memory grew by %s from the first to the last of %s: too few to show a trend", units.MiB(points[n-1].Live-points[0].Live), counted))
 	case known && kept < reaching.Value:
 		v.Weigh(kept, reaching)
-		v.Summary = fmt.Sprintf("GC retains %s/s, so no more than that can grow", units.MiB(kept))
+		v.Summary = fmt.Sprintf("GC retains %s, so no more than that can grow", units.Of(kept, "bytes/s"))
 	case known:
 		v.WeighBelow(died, remains)
-		v.Summary = fmt.Sprintf("GC retains %s/s, but %s of it dies soon after", units.MiB(kept), units.Percent(died))
+		v.Summary = fmt.Sprintf("GC retains %s, but %s of it dies soon after", units.Of(kept, "bytes/s"), units.Percent(died))
 	default:
 		g.judgePauses(v, "dotnet.heap-leak", g.pausesOf(isOrdinary), "collections", nil)
 		if !v.RuledOut() {
