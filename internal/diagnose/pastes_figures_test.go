@@ -303,28 +303,28 @@ func unitOfWords(name string) (kind string, size float64) {
 const small = 20
 
 // tell says whether a figure is told: a number of its kind within 0.6 % of it. Where its name has no unit, a percentage is one, too.
-func (all quantities) tell(about string, want float64) bool {
+func (q quantities) tell(about string, want float64) bool {
 	kind, size := unitOfWords(about)
 	words := wordsOf(about)
-	return slices.ContainsFunc(all, func(q quantity) bool {
-		is := func(v float64) bool { return math.Abs(q.value-v) <= .006*math.Abs(v) }
+	return slices.ContainsFunc(q, func(x quantity) bool {
+		is := func(v float64) bool { return math.Abs(x.value-v) <= .006*math.Abs(v) }
 		switch decimal := decimalOf[size]; {
-		case kind == "bytes" && q.kind == kind && decimal > 0 && is(want*decimal): // some tools count MB by 1,000
+		case kind == "bytes" && x.kind == kind && decimal > 0 && is(want*decimal): // some tools count MB by 1,000
 			return true
-		case kind == "" && q.kind == "bytes" && want >= 1024: // bytes without their unit
+		case kind == "" && x.kind == "bytes" && want >= 1024: // bytes without their unit
 			return is(want)
-		case q.kind == kind && kind != "" && is(want*size):
+		case x.kind == kind && kind != "" && is(want*size):
 			return true
-		case kind == "part" && size*want < 1 && q.kind == "part" && slices.Contains(words, "idle"): // what is not busy
-			return math.Abs(1-q.value-size*want) <= .006*(1-size*want) && slices.Contains(q.words, "busy")
-		case kind == "/s" && q.kind == "", kind == "part" && q.kind == "" && size == 1 && want < 1:
-			return is(want) && related(q.words, words)
+		case kind == "part" && size*want < 1 && x.kind == "part" && slices.Contains(words, "idle"): // what is not busy
+			return math.Abs(1-x.value-size*want) <= .006*(1-size*want) && slices.Contains(x.words, "busy")
+		case kind == "/s" && x.kind == "", kind == "part" && x.kind == "" && size == 1 && want < 1:
+			return is(want) && related(x.words, words)
 		case kind != "":
 			return false
-		case q.kind == "":
-			return is(want) && (want >= small || related(q.words, words))
-		case q.kind == "part":
-			return (is(want/100) || want < 1 && is(want)) && related(q.words, words)
+		case x.kind == "":
+			return is(want) && (want >= small || related(x.words, words))
+		case x.kind == "part":
+			return (is(want/100) || want < 1 && is(want)) && related(x.words, words)
 		}
 		return false
 	})
