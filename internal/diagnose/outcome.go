@@ -60,14 +60,14 @@ func (r *run) decideOutcome() string {
 	switch {
 	case r.unseen, unknown, r.d.AtRequests != nil, r.d.Unasked:
 		return NotJudged
-	case (r.outside >= ledger.MinRequests || r.apart() || open > ruledOut || ruledOut == 0) && !r.areRequestsQuick():
+	case (r.outside >= ledger.MinRequests || r.isMostlyUnrecorded() || open > ruledOut || ruledOut == 0) && !r.areRequestsQuick():
 		return NotJudged
 	}
 	return NothingFound
 }
 
-// apart says whether more slow requests came before or after what was recorded than during it: what was recorded does not speak for them.
-func (r *run) apart() bool {
+// isMostlyUnrecorded says whether more slow requests came before or after what was recorded than during it: what was recorded does not speak for them.
+func (r *run) isMostlyUnrecorded() bool {
 	during, apart := 0, 0
 	for _, l := range r.incident.Ledgers() {
 		during, apart = during+len(l.Slow), apart+len(l.Apart)

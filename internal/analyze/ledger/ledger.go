@@ -424,8 +424,8 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 	return s
 }
 
-// LeastOfRate is the number of requests from which a rate is told, as of collections: of fewer it is off by more than a half. A source that records
-// nothing but requests is watched for as long as they take, and of few that is no longer than one of them.
+// LeastOfRate is the number of requests from which a rate is told, as of collections: of fewer it is off by more than a half. A source of
+// requests alone tells of the time from the first to the last: with one request, of no more than that request.
 const LeastOfRate = 5
 
 // watchedSpans returns the times in which a source recorded requests.

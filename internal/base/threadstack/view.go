@@ -144,7 +144,7 @@ var doing = map[evidence.Kind]string{
 	evidence.AllocStall:  "waiting for GC to free memory",
 }
 
-// UnknownEnd is what a thread waits for at a socket of which it is not known yet who is at its other end.
+// UnknownEnd names a socket whose other end is not known yet, as what a thread waits for.
 const UnknownEnd = "a socket"
 
 // multiplexers are system calls that wait for whatever comes first of many descriptors: who brings it is not known.

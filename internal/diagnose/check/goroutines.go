@@ -25,7 +25,7 @@ type parkedAt struct {
 
 // startedBy reports whether the goroutines were started within a function.
 func (p *parkedAt) startedBy(function string) bool {
-	return isStartedIn(outermost(p.funcs), function)
+	return isStartedIn(goroutineRoot(p.funcs), function)
 }
 
 // isStartedIn reports whether a function with which goroutines begin is written within another: Go names it by that one.
@@ -34,8 +34,8 @@ func isStartedIn(root, function string) bool {
 	return within && (strings.HasPrefix(rest, ".func") || strings.HasPrefix(rest, ".gowrap"))
 }
 
-// outermost returns the function with which a goroutine began.
-func outermost(funcs []string) string {
+// goroutineRoot returns the function with which a goroutine began.
+func goroutineRoot(funcs []string) string {
 	for _, f := range slices.Backward(funcs) {
 		if f != "runtime.goexit" {
 			return f
@@ -80,7 +80,7 @@ func readServing(c *Case) *servingGoroutines {
 		}
 	}
 	for _, p := range all {
-		root := outermost(p.funcs)
+		root := goroutineRoot(p.funcs)
 		serves := slices.ContainsFunc(p.funcs, gostack.Serves)
 		for f := range within {
 			serves = serves || isStartedIn(root, f)

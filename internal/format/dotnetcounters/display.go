@@ -3,6 +3,8 @@ package dotnetcounters
 import (
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/internal/format"
 )
 
 // shown is a counter's displayed name, in its parts.
@@ -24,21 +26,13 @@ func parseDisplay(text string) shown {
 		return shown{name: text}
 	}
 	s := shown{name: text[:i], unit: text[i+2 : len(text)-1]}
-	if unit, interval, ok := cutLast(s.unit, " / "); ok {
+	if unit, interval, ok := format.CutLast(s.unit, " / "); ok {
 		number, isSeconds := strings.CutSuffix(interval, " sec")
 		if v, err := strconv.ParseFloat(strings.Replace(number, ",", ".", 1), 64); isSeconds && err == nil && v > 0 && v < 1e6 {
 			s.unit, s.seconds = unit, v
 		}
 	}
 	return s
-}
-
-func cutLast(s, separator string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, separator)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(separator):], true
 }
 
 // baseUnit returns the base unit of a displayed unit, and the factor to it. The runtime's

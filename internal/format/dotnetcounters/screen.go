@@ -141,7 +141,7 @@ func perSeconds(display string) string {
 // splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with any
 // culture's separators between thousands.
 func splitScreen(text string) (name string, v float64, ok bool) {
-	if before, after, colon := cutLast(text, ":"); colon { // copied by hand, or printed by a script
+	if before, after, colon := format.CutLast(text, ":"); colon { // copied by hand, or printed by a script
 		if v, ok = parseGrouped(strings.TrimSpace(after)); ok && before != "" {
 			return strings.TrimSpace(before), v, true
 		}

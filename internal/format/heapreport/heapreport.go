@@ -151,7 +151,7 @@ const accumulated = "The memory is accumulated in one instance of "
 
 // suspectOf reads a sentence up to its share: "One instance of X loaded by Y occupies 1,294,551,208 (78.44".
 func suspectOf(sentence string) (h held, ok bool) {
-	sentence, share, ok := cutLast(sentence, "(")
+	sentence, share, ok := format.CutLast(sentence, "(")
 	if !ok {
 		return h, false
 	}
@@ -197,14 +197,6 @@ func suspectOf(sentence string) (h held, ok bool) {
 	return h, false
 }
 
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}
-
 // nameOf returns a class without the address of the object, which may be followed by what the object holds, and without a module's signs.
 func nameOf(text string) string {
 	text, _, _ = strings.Cut(text, " @ ")
@@ -237,7 +229,7 @@ func rowOf(text string, columns []string) (h held, ok bool) {
 	}
 	cells := make([]string, len(columns)-1)
 	for i := len(cells) - 1; i >= 0; i-- {
-		if text, cells[i], ok = cutLast(text, "|"); !ok {
+		if text, cells[i], ok = format.CutLast(text, "|"); !ok {
 			return h, false
 		}
 	}

@@ -3,6 +3,8 @@ package serverlog
 import (
 	"strconv"
 	"strings"
+
+	"github.com/unstall/unstall/internal/format"
 )
 
 // says is the meaning of a line.
@@ -139,7 +141,7 @@ const heldAdvice = "all other work of this loop waited for it"
 // readRejection reads what ThreadPoolExecutor of Java says of itself when it takes no more: "[Running, pool size = 7, active threads = 7" before the mark,
 // and how many wait behind it. Elasticsearch names the pool: "EsThreadPoolExecutor[search, queue capacity = 1000", "[name = node-1/search, …".
 func readRejection(t *told, before, after string) bool {
-	_, size, ok := cutLast(before, "pool size = ")
+	_, size, ok := format.CutLast(before, "pool size = ")
 	size, active, ok2 := strings.Cut(size, ", active threads = ")
 	t.limit = parseWhole(size)
 	if !ok || !ok2 || t.limit == 0 || !strings.Contains(before, "ejected") {
@@ -165,8 +167,8 @@ func readJettyRejection(t *told, _, after string) bool {
 		return false
 	}
 	threads, more, ok := strings.Cut(state, ",i=")
-	_, most, ok2 := cutLast(threads, "<=")
-	_, queued, ok3 := cutLast(more, "q=")
+	_, most, ok2 := format.CutLast(threads, "<=")
+	_, queued, ok3 := format.CutLast(more, "q=")
 	t.limit = parseWhole(most)
 	if !ok || !ok2 || !ok3 || t.limit == 0 {
 		return false
@@ -203,7 +205,7 @@ func leadingDigits(s string) string {
 // asyncioTook reads what asyncio says in its debug mode (base_events.py, slow_callback_duration): "Task … coro=<serve() running at /srv/app.py:31> …>
 // took 0.484 seconds", "Handle Protocol.data_received() … took 0.115 seconds".
 func asyncioTook(t *told, _, after string) bool {
-	what, rest, ok := cutLast(after, " took ")
+	what, rest, ok := format.CutLast(after, " took ")
 	seconds, unit, ok2 := strings.Cut(strings.TrimSpace(rest), " ")
 	v, err := strconv.ParseFloat(seconds, 64)
 	if !ok || !ok2 || err != nil || !strings.HasPrefix(unit, "second") || !(v >= 0 && v < 1e6) {
@@ -227,7 +229,7 @@ func asyncioTook(t *told, _, after string) bool {
 // vertxBlocked reads what the BlockedThreadChecker of Vert.x says, and so of Quarkus: "Thread Thread[vert.x-eventloop-thread-2,5,main" before the mark,
 // "5103 ms, time limit is 2000" behind it. Threads for blocking work may block.
 func vertxBlocked(t *told, before, after string) bool {
-	_, thread, ok := cutLast(before, "Thread[")
+	_, thread, ok := format.CutLast(before, "Thread[")
 	thread, _, _ = strings.Cut(thread, ",")
 	ms, rest, ok2 := strings.Cut(after, " ms")
 	v := parseWhole(ms)
@@ -243,7 +245,7 @@ func vertxBlocked(t *told, before, after string) bool {
 
 // blockedBefore reads "Blocked for 155.159ms" before the mark's rest, which blocked-at of Node.js prints above the stack that began the work.
 func blockedBefore(t *told, before, _ string) bool {
-	_, ms, ok := cutLast(before, "Blocked for ")
+	_, ms, ok := format.CutLast(before, "Blocked for ")
 	v, err := strconv.ParseFloat(ms, 64)
 	if !ok || err != nil || !(v > 0 && v < 1e9) {
 		return false
@@ -255,7 +257,7 @@ func blockedBefore(t *told, before, _ string) bool {
 // pythonCall reads "HTTPSConnectionPool(host='shop.example.com', port=443)" before the mark, as urllib3 and requests of Python name whom they asked. An
 // exception that another follows from is not counted twice.
 func pythonCall(t *told, before, _ string) bool {
-	_, rest, ok := cutLast(before, "ConnectionPool(host='")
+	_, rest, ok := format.CutLast(before, "ConnectionPool(host='")
 	host, rest, ok2 := strings.Cut(rest, "', port=")
 	port, _, ok3 := strings.Cut(rest, ")")
 	if !ok || !ok2 || !ok3 || host == "" || len(host) > mostName || strings.ContainsAny(host, " \t\"'") || strings.HasPrefix(strings.TrimSpace(before), "urllib3.exceptions.") {
@@ -306,8 +308,8 @@ const longRequest = 1e9
 // railsTimes reads "Completed 200 OK in 12626" before the mark, and "11741.3ms | ActiveRecord: 74.5ms | Allocations: 112788)" behind it. Views is without the statements
 // that rendering waits for.
 func railsTimes(before, after string) (took, store float64, ok bool) {
-	_, rest, found := cutLast(before, "Completed ")
-	_, ms, in := cutLast(rest, " in ")
+	_, rest, found := format.CutLast(before, "Completed ")
+	_, ms, in := format.CutLast(rest, " in ")
 	took = 1e6 * parseWhole(ms)
 	_, active, has := strings.Cut(after, "ActiveRecord: ")
 	if has {
@@ -403,7 +405,7 @@ func tookTooLong(t *told, before, after string) bool {
 
 // threadsBefore reads "All threads (200" before the mark.
 func threadsBefore(t *told, before, _ string) bool {
-	_, n, ok := cutLast(before, "(")
+	_, n, ok := format.CutLast(before, "(")
 	t.limit = parseWhole(n)
 	return ok && strings.Contains(before, "ll threads (") && t.limit > 0
 }
@@ -438,14 +440,6 @@ func parseWhole(s string) float64 {
 	return float64(v)
 }
 
-func cutLast(s, sep string) (before, after string, ok bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}
-
 // takeUpstream takes whom nginx asked: it keeps the address of the URL alone.
 func takeUpstream(t *told, _, after string) bool {
 	_, rest, ok := strings.Cut(after, `upstream: "`)
@@ -467,7 +461,7 @@ func addressOf(url string) string {
 	} else if before, _, found := strings.Cut(rest[len("unix:"):], ":"); found {
 		rest = "unix:" + before
 	}
-	if _, host, found := cutLast(rest, "@"); found {
+	if _, host, found := format.CutLast(rest, "@"); found {
 		rest = host
 	}
 	if rest == "" || len(rest) > mostName || strings.ContainsAny(rest, " \t\"") {

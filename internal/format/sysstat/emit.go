@@ -293,7 +293,7 @@ func (t *track) sumOfRows() (all float64) {
 
 // mean returns the mean of all rows, NaN of none.
 func (t *track) mean() float64 {
-	rows := t.rows()
+	rows := t.listValues()
 	sum := 0.
 	for _, v := range rows {
 		sum += v
@@ -301,8 +301,8 @@ func (t *track) mean() float64 {
 	return sum / float64(len(rows))
 }
 
-// rows returns the values, each once.
-func (t *track) rows() []float64 {
+// listValues returns the values, each once.
+func (t *track) listValues() []float64 {
 	if t == nil {
 		return nil
 	}
@@ -312,9 +312,9 @@ func (t *track) rows() []float64 {
 	return t.v
 }
 
-// most returns the highest of all rows, NaN of none.
-func (t *track) most() float64 {
-	rows := t.rows()
+// highest returns the highest of all rows, NaN of none.
+func (t *track) highest() float64 {
+	rows := t.listValues()
 	if len(rows) == 0 {
 		return math.NaN()
 	}
@@ -324,7 +324,7 @@ func (t *track) most() float64 {
 // timeOfEach returns how long a read or a write of a disk took, ms, in the mean and in the row in which they took longest: how many were under way,
 // by how many there were a second. Both are NaN if there were none.
 func timeOfEach(underWay, rate *track) (mean, most float64) {
-	n, of := underWay.rows(), rate.rows()
+	n, of := underWay.listValues(), rate.listValues()
 	sum, all := 0., 0.
 	mean, most = math.NaN(), math.NaN()
 	for i := range min(len(n), len(of)) {
@@ -348,7 +348,7 @@ func (p *parser) addTables() {
 	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "most", "unit"}}
 	for _, x := range p.host.list {
 		if v := x.mean(); !math.IsNaN(v) {
-			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), formatFigure(x.most()), x.unit})
+			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), formatFigure(x.highest()), x.unit})
 		}
 		for _, each := range []struct{ name, underWay, rate string }{{"time of a read", evidence.SeriesDiskReading, evidence.SeriesDiskReads}, {"time of a write", evidence.SeriesDiskWriting, evidence.SeriesDiskWrites}} {
 			if disk, ok := strings.CutPrefix(x.name, each.underWay+":"); ok {

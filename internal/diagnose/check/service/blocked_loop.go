@@ -64,7 +64,7 @@ var (
 	someLoopWait = check.Threshold{Name: "share of slow time in waits for an event loop, from which what requests compute on it counts, too", Value: .1, Unit: "1",
 		Why: "others wait while one computes: both are what the loop's one thread does", Source: "judgement: weighs a loop that keeps others waiting against requests that merely compute"}
 	mostlyLoop = check.Threshold{Name: "share of slow time in waits for an event loop and in computing on it", Value: .5, Unit: "1",
-		Why: "most of it is what the loop's one thread does", Source: "arithmetic: half"}
+		Why: "one thread, the loop's, then takes most of it", Source: "arithmetic: half"}
 	mostHeld = check.Threshold{Name: "share of the looks at a loop that is busy in one function, from which short waits are named", Value: check.Material.Value, Unit: "1",
 		Why: "mending what keeps it busy for less leaves most of the wait", Source: check.Material.Source}
 )

@@ -342,7 +342,7 @@ func chattySome(c *check.Case, all []calling) *calling {
 // callTime returns how long (ns) a request waits for such calls: by the calls themselves, or by
 // its path.
 func (g *calling) callTime(c *check.Case, row int) (ns int64) {
-	if ns, known := g.waited[g.known(c, row)]; known {
+	if ns, known := g.waited[g.rowWithCalls(c, row)]; known {
 		return ns
 	}
 	for s := range c.Bundle.Requests.Path(row).All {
@@ -353,8 +353,8 @@ func (g *calling) callTime(c *check.Case, row int) (ns int64) {
 	return ns
 }
 
-// known returns the row of the request that a row is whose calls are known: itself, or as another source saw it from further inside.
-func (g *calling) known(c *check.Case, row int) int {
+// rowWithCalls returns the row of the request that a row is whose calls are known: itself, or as another source saw it from further inside.
+func (g *calling) rowWithCalls(c *check.Case, row int) int {
 	if _, known := g.waited[row]; known {
 		return row
 	}
@@ -393,7 +393,7 @@ func (g *calling) mainOperation(c *check.Case) string {
 func (g *calling) hasLongCalls(c *check.Case) bool {
 	var long, n int64
 	for _, row := range c.Ledger.Slow {
-		row = g.known(c, row)
+		row = g.rowWithCalls(c, row)
 		long, n = long+g.waited[row], n+g.made[row]
 	}
 	if n == 0 {

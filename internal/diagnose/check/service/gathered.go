@@ -128,8 +128,8 @@ func gatheredBy(c *check.Case, calls []*exchangedCall, rows []int) *gathering {
 	return &gathering{apart: apart, requests: answered, calls: len(met)}
 }
 
-// words writes what requests wait for.
-func (g *gathering) words(c *check.Case) string {
+// describeWait writes what requests wait for.
+func (g *gathering) describeWait(c *check.Case) string {
 	whom := c.Bundle.Names.Text(g.what.to)
 	if g.what.operation != 0 {
 		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(g.what.operation))

@@ -43,8 +43,8 @@ func readUsualCalls(c *check.Case) *usualCalls {
 	return u
 }
 
-// usual returns the median time (ns) of calls like this one; 0 where there are too few of them.
-func (u *usualCalls) usual(call *exchangedCall) int64 {
+// usualTime returns the median time (ns) of calls like this one; 0 where there are too few of them.
+func (u *usualCalls) usualTime(call *exchangedCall) int64 {
 	if ns, known := u.byOf[call]; known {
 		return ns
 	}
@@ -81,7 +81,7 @@ func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, sha
 			}
 		}
 		if call != nil {
-			if usual := u.usual(call); usual < alwaysLong.Int64() {
+			if usual := u.usualTime(call); usual < alwaysLong.Int64() {
 				per[n] = min(per[n], max(0, wait(row)-usual))
 			}
 		}

@@ -238,7 +238,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		title += ", through " + p.Through[i]
 	}
 	if gathers != nil {
-		title = "Slow requests wait for " + gathers.words(c)
+		title = "Slow requests wait for " + gathers.describeWait(c)
 		gathers.addEvidence(c, &v)
 	}
 	v.Title = fmt.Sprintf("%s: %s of slow time.", title, units.Percent(share))
