@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,9 +64,11 @@ func recordJVM(ctx context.Context, vm *attach.VM, t discover.Target, plan probe
 		return nil
 	case err != nil && !errors.Is(err, context.Canceled) && r.countStored() == 0: // the JVM never answered, however short the recording
 		r.sink.Lack(explainLack(err))
+		return nil
 	case err != nil && ctx.Err() == nil:
 		r.warnOnce("%s; the data recorded until then is kept", explainLack(err).Why)
 	}
+	r.reportMissed()
 	return nil
 }
 
@@ -114,6 +118,16 @@ func (r *recording) recordAttached(ctx context.Context) error {
 		return nil
 	}
 	return r.countClasses(late)
+}
+
+// reportMissed reports what the recording was too short for. On a busy host a JVM's first answers take seconds.
+func (r *recording) reportMissed() {
+	missed := map[string]bool{"thread dumps": r.countSeries("threads") == 0, "flight recording": r.plan.Flight && r.flown == nil}
+	for _, what := range slices.Sorted(maps.Keys(missed)) {
+		if missed[what] {
+			r.sink.Lack(probe.Lack{What: what, Why: "the recording ended before the JVM had answered what is asked first", Do: "record for longer: --for 30s"})
+		}
+	}
 }
 
 // runUndo calls a function that switches something off, even if the context has ended.
@@ -227,6 +241,13 @@ func (r *recording) addStored() {
 	r.mu.Lock()
 	r.pieces[""]++
 	r.mu.Unlock()
+}
+
+// countSeries returns how many artifacts of a series were kept.
+func (r *recording) countSeries(series string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pieces[series]
 }
 
 // countStored returns how many answers were kept.
