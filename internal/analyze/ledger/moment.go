@@ -59,6 +59,9 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			parts = addShare(parts, s)
 		}
 	}
+	if len(held) == 0 && l.queued != nil {
+		held = l.computingOnCarriers(looks)
+	}
 	queue := l.queued.lengthAt(at)
 	waits := 0. // requests that wait for a thread
 	if rest := inFlight - sum - awaiting; rest > 0 {
@@ -133,4 +136,19 @@ func (l *Ledger) allBlocked(looks []threads.Sample) (s evidence.Segment, n int) 
 		s = evidence.Segment{Kind: evidence.SyncWait, HolderKind: v.State, HolderStack: looks[i].Stack, HolderCause: cause}
 	}
 	return s, n
+}
+
+// computingOnCarriers returns what the virtual threads on carriers do, for those that wait for a carrier; nil unless all of these compute: one that is
+// pinned while it waits keeps its carrier for another reason.
+func (l *Ledger) computingOnCarriers(looks []threads.Sample) (held []evidence.Segment) {
+	for i := range looks {
+		switch v := &looks[i].View; {
+		case !v.Virtual || v.State == evidence.ThreadWait: // not on a carrier
+		case v.State != evidence.Running:
+			return nil
+		default:
+			held = append(held, looks[i].Holds(l.b, false))
+		}
+	}
+	return held
 }

@@ -32,11 +32,14 @@ func (l *Sample) Segment(b *evidence.Bundle) evidence.Segment {
 	return s
 }
 
-// Holds returns a look as the holder of what others wait for: as the state of a request that waits for a thread of its pool, or for the only thread.
+// Holds returns a look as the holder of what others wait for: as the state of a request that waits for a thread of its pool, for the only thread, or
+// for the carrier of a virtual thread.
 func (l *Sample) Holds(b *evidence.Bundle, alone bool) evidence.Segment {
 	v, h := &l.View, &l.Held
 	s := evidence.Segment{Kind: evidence.ThreadWait, HolderKind: v.State, HolderStack: l.Stack, HolderCause: v.Cause(b.Names)}
 	switch {
+	case v.Virtual:
+		s.Cause = b.Names.WaitID(evidence.Wait{Kind: evidence.Carrier})
 	case v.Pool == "":
 	case alone:
 		s.Cause = b.Names.TellWait((&Limit{Place: v.Pool, Workers: true, Most: 1}).Words(), evidence.Wait{Kind: evidence.OneThread})

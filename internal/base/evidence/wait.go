@@ -31,6 +31,7 @@ const (
 	UnreadPeer              // until the peer of a write reads, in Of: the connection's buffer is full
 	ForcedCycle             // for a Go GC cycle that the program asks for: runtime.GC, debug.FreeOSMemory
 	PoolThread              // for a thread of a pool, Of
+	Carrier                 // for a thread of the system to run a virtual thread, while others compute on all of them
 	OneThread               // for the only thread that does the awaited work
 	FutexWait               // at a futex, for any reason
 	RateLimit               // for a limiter of calls per second to Of
@@ -58,6 +59,7 @@ var waitNames = [...]string{
 	NameServer:     "name server (DNS) at ",
 	UnreadPeer:     "the reader of what is written in ",
 	PoolThread:     "a thread of ",
+	Carrier:        "a carrier of virtual threads",
 	ForcedCycle:    "a GC cycle that the program asks for",
 }
 

@@ -53,6 +53,12 @@ func moreCarriers(x *threads.Limit) check.Fix {
 		Setting: fmt.Sprintf("-Djdk.virtualThreadScheduler.parallelism=%d", manyCarriers*x.Most), Code: x.Pins}
 }
 
+// computeElsewhere returns what helps virtual threads that wait for a carrier while others compute in the given code.
+func computeElsewhere(code string) check.Fix {
+	return check.Fix{Text: "let this code run on a pool of platform threads, of as many as CPUs: a virtual thread that computes keeps its carrier to the end, as only a wait gives it back. More carriers (-Djdk.virtualThreadScheduler.parallelism) let the kernel share the CPUs among them all",
+		Code: code}
+}
+
 // manyCarriers times as many carriers are a first step: how many would do depends on how long
 // each is kept, which looks tell too roughly.
 const manyCarriers = 8

@@ -239,6 +239,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
 	switch what.Kind {
+	case evidence.Carrier:
+		v.Title = "Requests wait for a carrier of virtual threads, while others compute on all of them."
 	case evidence.HeldPool:
 		v.Title = fmt.Sprintf("Requests queue for a pool: %s. Requests hold all of its connections and make no call on them.", name)
 	case evidence.LeakedPool:
@@ -286,6 +288,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		busy.addFix(c, &v, names[0].id, wait)
 	case what.Kind == evidence.RateLimit: // how long a call takes says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise the limit of the limiter if " + what.Of + " may be asked more often, or let it pass bursts; else ask less often: keep answers for a while, or ask for several things in one call", Code: name})
+	case what.Kind == evidence.Carrier: // how long each request is under way says nothing of how long it computes
+		v.Fix = append(v.Fix, computeElsewhere(c.HolderPlace(wait, ledger.PoolThread)))
 	case own: // each request has one of its own, so that how many requests come says nothing
 		v.Fix = append(v.Fix, check.Fix{Text: "raise this limit (errgroup.SetLimit, or the size of the channel) if the service these goroutines call can take more, or combine several calls into one", Code: name})
 	default:
