@@ -72,7 +72,7 @@ check_format() {
 test_go() {
 	local module=$1 results=$PWD/$out/results${1//[.\/]/-} awk=$PWD/dev/tools/tests.awk
 	shift
-	(cd "$module" && "$go" test -timeout 40m -v "$@" | awk -v results="$results" -f "$awk")
+	(cd "$module" && "$go" test -timeout 40m -ldflags=-w -v "$@" | awk -v results="$results" -f "$awk")
 }
 
 test_module() { (cd "$1" && "$go" vet ./...) && test_go "$1" ./...; }

@@ -77,12 +77,12 @@ func version(data []byte) (minor int) {
 func TestSameAsRecorded(t *testing.T) {
 	compared := map[int]int{}
 	for _, name := range recorded(t) {
+		data := content(t, name)
+		v := version(data)
+		if !wire.Supported(v) { // an older format, which neither reads
+			continue
+		}
 		t.Run(filepath.Base(filepath.Dir(name))+"/"+filepath.Base(name), func(t *testing.T) {
-			data := content(t, name)
-			v := version(data)
-			if !wire.Supported(v) {
-				t.Skip("of Go 1.", v)
-			}
 			compared[v]++
 			if n := same(t, data, false); n < 100 {
 				t.Errorf("%d events", n)
