@@ -481,7 +481,7 @@ func (l *Ledger) chargeSlow() {
 		for m, v := range c {
 			switch m := Mechanism(m); {
 			case v == 0:
-			case m.Named(), m == PoolThread && l.isWaitOf(s.Cause, evidence.EventLoop):
+			case m.Named(), m == PoolThread && (l.isWaitOf(s.Cause, evidence.EventLoop) || l.isWaitOf(s.Cause, evidence.Carrier)):
 				added(key{m, s.Cause, by == fromReplay}, v, by)
 			default:
 				unnamed[by][m] += v

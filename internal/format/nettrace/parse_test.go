@@ -201,7 +201,7 @@ func TestPointsAreBounded(t *testing.T) {
 
 // BenchmarkParse measures the whole way from bytes to evidence.
 func BenchmarkParse(b *testing.B) {
-	for _, name := range []string{"starve10", "dotnetcore3.0-win", "truth8", "dotnet5-sampleprofiler"} {
+	for _, name := range []string{"starve10", "dotnetcore3.0-win", "truth8", "dotnet5-sampleprofiler", "c5", "surv10"} {
 		path := file(b, name+".nettrace.gz")
 		data := decompressed(b, path)
 		b.Run(name, func(b *testing.B) {

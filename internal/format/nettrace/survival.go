@@ -21,8 +21,9 @@ type survival struct {
 	objects []object
 	left    int64 // objects beyond maxObjects
 
-	spare  []keptRange // of an earlier collection
-	deaths []allocated // by stack and class
+	spare  []keptRange    // of an earlier collection
+	judged []judgedObject // likewise
+	deaths []allocated    // by stack and class
 	places map[uint64]uint32
 }
 
@@ -33,6 +34,7 @@ type object struct {
 	stack      eventpipe.StackID
 	class      int32
 	generation int8
+	dead       bool // the collection that is being read freed it
 	bytes      float64
 	n          int64
 }
@@ -142,39 +144,61 @@ func (q *process) generationRange(e *eventpipe.Event) {
 	}
 }
 
-// settleObjects decides which objects a collection kept; once, before another one moves them.
+// settleObjects decides which objects a collection kept; once, before another one moves them. Ranges outnumber objects by far and mostly come in
+// the order of their addresses, so objects are sorted and each range looks for those in it from where the last one ended.
 func (q *process) settleObjects(y *cycle) {
 	s := y.survivors
 	if s == nil || s.settled || len(s.kept) == 0 {
 		return
 	}
 	s.settled = true
-	slices.SortFunc(s.kept, func(a, b keptRange) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to), cmp.Compare(a.size, b.size))
-	})
+	judged := q.survival.judged[:0]
+	for i := range q.survival.objects {
+		o := &q.survival.objects[i]
+		if (y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation) && o.allocated < y.start {
+			judged = append(judged, judgedObject{address: o.address, index: int32(i)})
+		}
+	}
+	slices.SortFunc(judged, func(a, b judgedObject) int { return cmp.Compare(a.address, b.address) })
+	at, last := 0, uint64(0) // the first object at or beyond last
+	for n, r := range s.kept {
+		if r.from < last {
+			at, _ = slices.BinarySearchFunc(judged, r.from, func(o judgedObject, a uint64) int { return cmp.Compare(o.address, a) })
+		}
+		for last = r.from; at < len(judged) && judged[at].address < r.from; at++ {
+		}
+		for k := at; k < len(judged) && judged[k].address-r.from < r.size; k++ {
+			if o := &judged[k]; o.by == 0 || s.kept[o.by-1].from < r.from {
+				o.by = int32(n + 1)
+			}
+		}
+	}
+	full := len(s.kept) == maxRanges // others were left out, so that an object in none of them may live
+	for _, o := range judged {
+		switch of := &q.survival.objects[o.index]; {
+		case o.by > 0:
+			of.address += s.kept[o.by-1].to - s.kept[o.by-1].from
+		case !full:
+			of.dead = true
+		}
+	}
 	live := q.survival.objects[:0]
 	for _, o := range q.survival.objects {
-		collected := y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation
-		if collected && o.allocated < y.start {
-			i, _ := slices.BinarySearchFunc(s.kept, o.address, func(r keptRange, a uint64) int {
-				if r.from <= a {
-					return -1
-				}
-				return 1
-			})
-			if i == 0 || o.address-s.kept[i-1].from >= s.kept[i-1].size {
-				if len(s.kept) < maxRanges {
-					q.survival.countDeath(&o)
-					continue
-				}
-			} else {
-				o.address += s.kept[i-1].to - s.kept[i-1].from
-			}
+		if o.dead {
+			q.survival.countDeath(&o)
+			continue
 		}
 		live = append(live, o)
 	}
-	q.survival.objects = live
+	q.survival.objects, q.survival.judged = live, judged
 	q.survival.spare, s.kept = s.kept[:0], nil
+}
+
+// judgedObject is an object that a collection kept or freed.
+type judgedObject struct {
+	address uint64
+	index   int32 // in survival.objects
+	by      int32 // number, from 1, of the range with the highest address that has it; 0 none
 }
 
 // placeObjects assigns live objects to generations once a collection has ended.
