@@ -51,3 +51,26 @@ func TestOld(t *testing.T) {
 		t.Errorf("asked %q", s.Commands())
 	}
 }
+
+// TestMissed records a JVM whose first answers take as long as the recording: what is not there for that reason is said.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	over := make(chan struct{})
+	s := &attachtest.Server{Answer: func(command string) string {
+		if command == "VM.version" {
+			return "0\nOpenJDK 64-Bit Server VM version 17.0.9+9\nJDK 17.0.9\n"
+		}
+		<-over
+		return "-1\n"
+	}}
+	vm, to := s.Start(t), probetest.NewSink()
+	t.Cleanup(func() { close(over) })
+	if err := recordJVM(t.Context(), vm, discover.Target{PID: os.Getpid(), Runtime: "jvm"}, probe.Plan{For: 200 * time.Millisecond, Flight: true}, to); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"thread dumps", "flight recording"} {
+		if !slices.ContainsFunc(to.Lacks, func(l probe.Lack) bool { return l.What == what && strings.Contains(l.Why, "ended before the JVM") }) {
+			t.Errorf("nothing is said of %s: %+v", what, to.Lacks)
+		}
+	}
+}
