@@ -1,11 +1,17 @@
 package theatre;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.IntFunction;
 import org.apache.pekko.actor.ActorSystem;
+import org.slf4j.LoggerFactory;
 import play.BuiltInComponents;
 import play.Mode;
 import play.libs.Json;
@@ -24,13 +30,19 @@ public class Main {
         return FAULT.equals(name);
     }
 
-    public static void main(String[] args) {
+    public static void main(String[] args) throws IOException {
+        ((Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME)).setLevel(Level.WARN);
         String[] at = System.getenv("ADDR").split(":");
-        System.setProperty("play.server.http.address", at[0]);
-        System.setProperty("play.http.secret.key", "of a box office that has no sessions at all");
-        System.setProperty("theatre.blocking.executor", "thread-pool-executor");
-        System.setProperty("theatre.blocking.thread-pool-executor.fixed-pool-size", "64");
-        System.setProperty("theatre.blocking.throughput", "1");
+        Path settings = Files.writeString(Path.of("application.conf"), """
+            play.server.http.address = "%s"
+            play.http.secret.key = "of a box office that has no sessions at all"
+            theatre.blocking {
+              executor = thread-pool-executor
+              thread-pool-executor.fixed-pool-size = 64
+              throughput = 1
+            }
+            """.formatted(at[0]));
+        System.setProperty("config.file", settings.toAbsolutePath().toString());
         new Server.Builder().mode(Mode.PROD).http(Integer.parseInt(at[1])).build(Main::route);
     }
 
