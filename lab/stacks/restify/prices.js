@@ -2,7 +2,7 @@
 'use strict';
 const Redis = require('ioredis').default ?? require('ioredis');
 
-const parts = 30000;
+const parts = 80000;
 const fault = process.env.FAULT === 'one-list';
 
 const price = (id) => ({ part: `P-${id}`, name: `part ${id} of the maker's catalogue`, cents: 100 + ((id * 37) % 90000), weight: (id * 13) % 4000, shelf: `row ${id % 70}`, replaced_by: id % 9 ? null : `P-${id + 1}` });

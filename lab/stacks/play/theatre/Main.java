@@ -7,7 +7,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.IntFunction;
 import org.apache.pekko.actor.ActorSystem;
@@ -25,6 +27,8 @@ import play.server.Server;
 /** The box office of a group of theatres on Play: plays in MariaDB, halls, a printing service and the weather over HTTP. */
 public class Main {
     private static final String FAULT = System.getenv().getOrDefault("FAULT", "off");
+    /** The routes of the server, which Play asks for with each request. */
+    private static final Map<BuiltInComponents, Router> ROUTERS = new ConcurrentHashMap<>();
 
     static boolean fault(String name) {
         return FAULT.equals(name);
@@ -43,7 +47,7 @@ public class Main {
             }
             """.formatted(at[0]));
         System.setProperty("config.file", settings.toAbsolutePath().toString());
-        new Server.Builder().mode(Mode.PROD).http(Integer.parseInt(at[1])).build(Main::route);
+        new Server.Builder().mode(Mode.PROD).http(Integer.parseInt(at[1])).build(components -> ROUTERS.computeIfAbsent(components, Main::route));
     }
 
     private static Router route(BuiltInComponents components) {

@@ -40,7 +40,7 @@ class Programme {
     /** The next performances from a day on: a page of them, with the fault all until the end of the season. */
     List<Performance> season(int id) {
         int from = id % (PERFORMANCES / 3);
-        int to = Main.fault("whole-season") ? from + PERFORMANCES / 2 : from + PAGE;
+        int to = Main.fault("whole-season") ? from + PERFORMANCES / 3 * 2 : from + PAGE;
         try (Connection connection = pool.getConnection();
                 PreparedStatement statement = connection.prepareStatement("select id, play_id, hall, starts_at, cents from performances where id >= ? and id < ? order by id")) {
             statement.setInt(1, from);

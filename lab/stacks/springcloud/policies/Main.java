@@ -33,7 +33,7 @@ public class Main {
         settings.put("spring.cloud.openfeign.client.config.default.read-timeout", "15000");
         // What the underwriters may take: with the fault less than they take when they are busy, and then they are asked again.
         settings.put("spring.cloud.openfeign.client.config.underwriters.connect-timeout", "2000");
-        settings.put("spring.cloud.openfeign.client.config.underwriters.read-timeout", fault("tight-timeout") ? "160" : "15000");
+        settings.put("spring.cloud.openfeign.client.config.underwriters.read-timeout", fault("tight-timeout") ? "200" : "15000");
         SpringApplication app = new SpringApplication(Main.class);
         app.setDefaultProperties(settings);
         app.run(args);

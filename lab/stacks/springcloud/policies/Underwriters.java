@@ -10,7 +10,7 @@ import org.springframework.stereotype.Service;
 class Underwriters {
     private final UnderwritersClient client;
     private final Retry retry = Retry.of("underwriters", RetryConfig.custom()
-        .maxAttempts(Main.fault("tight-timeout") ? 5 : 2)
+        .maxAttempts(Main.fault("tight-timeout") ? 3 : 1)
         .intervalFunction(IntervalFunction.of(20))
         .build());
 
