@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints a folder whose node_modules hold Apollo Server, Express, Fastify, Feathers, GraphQL Yoga, h3, hapi, Hono, Koa, LoopBack, Moleculer, NestJS,
-# Polka, Restify, tRPC, Bottleneck, BullMQ, csv-stringify, DataLoader, Piscina, React, ts-node and the clients axios, ioredis, Knex, mysql2, Objection, pg, postgres, redis,
-# Sequelize, TypeORM and undici:
+# Polka, Restify, tRPC, Bottleneck, BullMQ, csv-stringify, DataLoader, Piscina, React, ts-node and the clients axios, ioredis, Knex, mysql2,
+# Objection, pg, postgres, redis, Sequelize, TypeORM and undici:
 # $NODE_WEB, else one fetched into .tools/node-web before, else from npm (80 MB), each package against its checksum in node-web/package-lock.json.
 # To have it anew: rm -r .tools/node-web, and again.
 #
