@@ -12,7 +12,7 @@ class Halls {
     }
 
     Plan ask(int hall) {
-        int free = 40 + Http1.call("GET", "http://" + address + "/halls/" + hall).get("cents").asInt() % 200;
+        int free = 40 + PartnerCalls.call("GET", "http://" + address + "/halls/" + hall).get("cents").asInt() % 200;
         List<Integer> seats = new ArrayList<>(free);
         for (int n = 0; n < free; n++) {
             seats.add((n * 17 + hall) % 400);

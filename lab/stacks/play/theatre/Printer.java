@@ -11,6 +11,6 @@ class Printer {
     }
 
     JsonNode print(int ticket) {
-        return Http1.call("POST", "http://" + address + "/tickets/" + ticket);
+        return PartnerCalls.call("POST", "http://" + address + "/tickets/" + ticket);
     }
 }

@@ -9,10 +9,10 @@ import java.net.URI;
 import play.libs.Json;
 
 /** Calls of the libraries that halls and printers gave to the theatres, which block a thread until they have an answer. */
-final class Http1 {
+final class PartnerCalls {
     private static final int PATIENCE = 20_000;
 
-    private Http1() {
+    private PartnerCalls() {
     }
 
     static JsonNode call(String method, String url) {
