@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints a folder whose node_modules hold Apollo Server, Express, Fastify, Feathers, GraphQL Yoga, h3, hapi, Hono, Koa, LoopBack, Moleculer, NestJS,
-# Polka, tRPC, BullMQ, csv-stringify, DataLoader, Piscina, React, ts-node and the clients axios, ioredis, Knex, mysql2, pg, postgres, redis,
-# Sequelize, TypeORM and undici:
+# Polka, Restify, tRPC, Bottleneck, BullMQ, csv-stringify, DataLoader, Piscina, React, ts-node and the clients axios, ioredis, Knex, mysql2,
+# Objection, pg, postgres, redis, Sequelize, TypeORM and undici:
 # $NODE_WEB, else one fetched into .tools/node-web before, else from npm (80 MB), each package against its checksum in node-web/package-lock.json.
 # To have it anew: rm -r .tools/node-web, and again.
 #
@@ -51,7 +51,7 @@ fetch() {
 	rm -rf "$new"
 	mkdir -p "$new"
 	cp dev/tools/node-web/package.json "$lock" "$new"
-	echo "dev/tools/node-web.sh: fetching npm's @apollo/server, @nestjs/core, axios, express, fastify, @feathersjs/koa, @feathersjs/knex, graphql-yoga, h3, hapi, hono, koa, @loopback/rest, @loopback/repository, moleculer, @trpc/server, polka, bullmq, dataloader, csv-stringify, piscina, react, ioredis, knex, mysql2, pg, postgres, redis, sequelize, typeorm, undici and ts-node (80 MB) into .tools/node-web" >&2
+	echo "dev/tools/node-web.sh: fetching npm's @apollo/server, @nestjs/core, axios, express, fastify, @feathersjs/koa, @feathersjs/knex, graphql-yoga, h3, hapi, hono, koa, @loopback/rest, @loopback/repository, moleculer, @trpc/server, polka, restify, bottleneck, bullmq, dataloader, csv-stringify, piscina, react, ioredis, knex, mysql2, objection, pg, postgres, redis, sequelize, typeorm, undici and ts-node (80 MB) into .tools/node-web" >&2
 	(cd "$new" && npm ci --ignore-scripts --no-audit --no-fund --silent >"$new/log" 2>&1) || fail "npm cannot fetch them: $(tail -n 1 "$new/log")"
 	rm -rf "$home"
 	mv "$new" "$home"

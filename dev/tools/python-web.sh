@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the path of a Python with Flask, Django and its REST framework, FastAPI, aiohttp, BlackSheep, Bottle, Celery, CherryPy, Connexion, Klein,
-# Sanic, Tornado, Twisted, Falcon, Litestar, Pyramid, Quart, Hypercorn, gunicorn, gevent, uvicorn, Waitress, asyncpg, openpyxl, Peewee, psycopg,
-# PyMySQL, SQLAlchemy, Strawberry and redis:
+# Sanic, Tornado, Twisted, Falcon, Litestar, Pyramid, Quart, Hypercorn, gunicorn, gevent, uvicorn, Waitress, uWSGI, asyncpg, openpyxl, Peewee, psycopg,
+# PyMySQL, SQLAlchemy for Flask, Strawberry and redis:
 # $PYTHON_WEB, or one made in .tools/python-web of the host's python3 and PyPI's packages (50 MB). What is fetched is pinned and checked by
 # dev/tools/python-web.txt, which pip-compile --generate-hashes made. To have it anew: rm -r .tools/python-web, and again.
 #
@@ -21,7 +21,7 @@ main() {
 	esac
 	local python=${PYTHON_WEB:-$home/bin/python}
 	if ! has "$python"; then
-		[ -z "${PYTHON_WEB:-}" ] || fail "PYTHON_WEB=$PYTHON_WEB has not all of Flask, Django and its REST framework, FastAPI, aiohttp, BlackSheep, Bottle, Celery, CherryPy, Connexion, Klein, Sanic, Tornado, Twisted, Falcon, Litestar, Pyramid, Quart, Hypercorn, gunicorn, gevent, uvicorn, Waitress, asyncpg, openpyxl, Peewee, psycopg, PyMySQL, SQLAlchemy, Strawberry and redis: install them, or unset it"
+		[ -z "${PYTHON_WEB:-}" ] || fail "PYTHON_WEB=$PYTHON_WEB has not all of Flask, Django and its REST framework, FastAPI, aiohttp, BlackSheep, Bottle, Celery, CherryPy, Connexion, Klein, Sanic, Tornado, Twisted, Falcon, Litestar, Pyramid, Quart, Hypercorn, gunicorn, gevent, uvicorn, Waitress, uWSGI, asyncpg, openpyxl, Peewee, psycopg, PyMySQL, SQLAlchemy for Flask, Strawberry and redis: install them, or unset it"
 		[ "${1:-}" != find ] || fail "no Python with Flask, Django and FastAPI in .tools/python-web: dev/tools/python-web.sh makes one"
 		command -v python3 >/dev/null || fail "no python3 here: install it, with its venv"
 		command -v flock >/dev/null || fail "no flock here: install it, or set PYTHON_WEB"
@@ -34,7 +34,7 @@ main() {
 	command -v "$python"
 }
 
-has() { "$1" -c "import flask, django, gunicorn, gevent, fastapi, aiohttp, aiodns, tornado.web, falcon, litestar, pyramid, quart, hypercorn, waitress, sqlalchemy, uvicorn, psycopg, psycopg_pool, redis, packaging, httpx, requests, blacksheep, bottle, cherrypy, klein, sanic, twisted.web, pymysql, asyncpg, strawberry, rest_framework, celery, connexion, openpyxl, peewee" 2>/dev/null; }
+has() { "$1" -c "import flask, django, gunicorn, gevent, fastapi, aiohttp, aiodns, tornado.web, falcon, litestar, pyramid, quart, hypercorn, waitress, sqlalchemy, uvicorn, psycopg, psycopg_pool, redis, packaging, httpx, requests, blacksheep, bottle, cherrypy, klein, sanic, twisted.web, pymysql, asyncpg, strawberry, rest_framework, celery, connexion, openpyxl, peewee, flask_sqlalchemy, pyuwsgi" 2>/dev/null; }
 
 fetch() {
 	rm -rf "$home"
