@@ -43,7 +43,7 @@ func (p *parser) findPools(loops *loops) {
 func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	byPeer := make(map[evidence.NameID][]int)
 	for i := range p.calls {
-		if x := &p.calls[i]; x.what != 0 && !x.multiplexed {
+		if x := &p.calls[i]; x.what != 0 && !x.multiplexed && x.serves == nil {
 			byPeer[x.what] = append(byPeer[x.what], i)
 		}
 	}
