@@ -100,7 +100,7 @@ func isWait(f string) bool {
 // and pools: " in main.(*cache).get".
 func calledFrom(funcs []string) string {
 	for _, f := range funcs {
-		if isWait(f) || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "database/sql.") {
+		if isWait(f) || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "database/sql.") || strings.HasPrefix(f, "google.golang.org/grpc") {
 			continue
 		}
 		return " in " + f

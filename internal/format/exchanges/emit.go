@@ -62,6 +62,7 @@ func (p *parser) linkAndEmit() {
 	loops := p.findLoops()
 	unlinked := p.linkLookups()
 	p.findPools(loops)
+	p.findStreamLimits()
 	p.findLimiters()
 	p.findShared()
 	p.findSharedChains()

@@ -140,6 +140,7 @@ type exchange struct {
 	held          evidence.NameID // what those call that hold the places of that pool; 0: the same peer
 	paced         bool            // that pool is a limiter
 	idle          bool            // that pool's connections are held without a call
+	byTime        bool            // of a call: times alone link it
 	served        bool            // of a call: its goroutine had read a request, or one had started it
 	byStarted     bool            // of a call: a goroutine sent it that the request's has started
 	status        int16           // of a call's answer, 0 unknown

@@ -11,9 +11,11 @@ import (
 // Tornado's executors, Vert.x' workers): its calls since the request was read begin soon after that, or soon after it has worked for another one, and the last of
 // them ends soon before the answer. This must hold for linkedLeast of the requests of a route, and notByChance times as often as for other moments.
 const (
-	jobEdge  = .1           // of a request's time: before its first call, and after its last, at most, or [later]
-	jobShift = int64(613e6) // ns to other moments, of which no usual period is a part
+	jobEdge = .1 // of a request's time: before its first call, and after its last, at most, or [later]
 )
+
+// jobShifts are the times (ns) to other moments. The one with which fewest requests have a job counts, as requests may come at equal distances.
+var jobShifts = [...]int64{613e6, 1127e6, 1711e6}
 
 // job is the calls that a thread makes for a request.
 type job struct {
@@ -54,18 +56,27 @@ func linkByJobs(requests, calls []exchange) (found map[int32]bool, linked int) {
 	slices.SortFunc(answered, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(requests[a].first, requests[b].first), cmp.Compare(a, b))
 	})
-	jobs, chance := t.findJobs(answered, 0), t.findJobs(answered, jobShift)
-	met, other := make(map[evidence.NameID]int), make(map[evidence.NameID]int)
-	for r := range jobs {
-		met[requests[r].what]++
+	count := func(jobs map[int32][]int32) map[evidence.NameID]int {
+		n := make(map[evidence.NameID]int)
+		for r := range jobs {
+			n[requests[r].what]++
+		}
+		return n
 	}
-	for r := range chance {
-		other[requests[r].what]++
+	jobs := t.findJobs(answered, 0)
+	met, chance := count(jobs), make(map[evidence.NameID]int)
+	for n, shift := range jobShifts {
+		other := count(t.findJobs(answered, shift))
+		for route := range met {
+			if n == 0 || other[route] < chance[route] {
+				chance[route] = other[route]
+			}
+		}
 	}
 	found = make(map[int32]bool)
 	for r, calling := range jobs {
 		route := requests[r].what
-		if n := met[route]; n < routeLeast || float64(n) < linkedLeast*float64(all[route]) || n < notByChance*other[route] {
+		if n := met[route]; n < routeLeast || float64(n) < linkedLeast*float64(all[route]) || n < notByChance*chance[route] {
 			continue
 		}
 		for _, k := range calling {

@@ -26,7 +26,9 @@ func (p *parser) linkCalls() {
 		}
 	}
 	unlink()
-	if byTime := linkByTime(p.requests, p.calls, nil, p.until-p.from); byTime > byThreads {
+	byTime := linkByTime(p.requests, p.calls, nil, p.until-p.from)
+	timed := byTime > byThreads
+	if timed {
 		of, byThreads = p.linksOfCalls(), byTime
 	}
 	unlink()
@@ -37,6 +39,7 @@ func (p *parser) linkCalls() {
 	if byJobs <= byThreads {
 		for i := range p.calls {
 			p.calls[i].request = of[i]
+			p.calls[i].byTime = timed && !p.calls[i].served
 		}
 	}
 	p.linkTransactions()

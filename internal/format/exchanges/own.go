@@ -11,7 +11,8 @@ import (
 )
 
 // Signs that a process calls itself, as a gateway does that serves gRPC over HTTP in the same process: the peer's port is one on which the process has
-// requests, and nearly all calls to it have a request of their own there, which comes when the call is sent and is answered before its answer is read.
+// requests, and nearly all calls to it have a request of their own there, which comes when the call is sent, is answered before its answer is read, and
+// has as many bytes.
 const (
 	ownSlack = int64(1e6) // ns by which the two ends' times may differ: they are read in different system calls
 	ownMost  = .9         // of the calls
@@ -131,7 +132,7 @@ func (p *parser) pairOwnCalls(port int64, calls []int32) (pairs []ownCall) {
 			if x.came > c.begun+ownSlack {
 				break
 			}
-			if taken[r] || x.first > c.first+ownSlack {
+			if taken[r] || x.first > c.first+ownSlack || x.in != c.out || x.out != c.in {
 				continue
 			}
 			if best < 0 || distance(x.came, c.begun)+distance(x.first, c.first) < distance(p.requests[best].came, c.begun)+distance(p.requests[best].first, c.first) {
