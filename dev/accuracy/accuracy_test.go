@@ -226,7 +226,8 @@ func TestSick(t *testing.T) {
 		{found: []string{"b", "a"}, title: "milk", why: "milk"},
 	} {
 		c := Case{Found: x.found, Title: x.title}
-		c.judgeSick(&diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Title: x.title}}}, k)
+		files := []diagnose.Evidence{{Text: "calls", Origin: "milk.unstall", Source: "sugar.txt"}} // their names say nothing
+		c.judgeSick(&diagnose.Diagnosis{Verdicts: []diagnose.Verdict{{Title: x.title, Evidence: files}}}, k)
 		if c.Right != x.right || !strings.Contains(c.Why, x.why) {
 			t.Errorf("%v %q: right %v, %q", x.found, x.title, c.Right, c.Why)
 		}

@@ -306,9 +306,13 @@ func (k *Kept) expandAddresses(words string) string {
 	})
 }
 
-// verdictText returns all text of a verdict: its title, summary, evidence and fixes.
+// verdictText returns all text of a verdict: its title, summary, evidence and fixes. The names of files are none of it: a recording has the name of its case.
 func verdictText(v *diagnose.Verdict) string {
-	text, err := json.Marshal([]any{v.Title, v.Summary, v.Evidence, v.Fix})
+	said := slices.Clone(v.Evidence)
+	for i := range said {
+		said[i].Origin, said[i].Source = "", ""
+	}
+	text, err := json.Marshal([]any{v.Title, v.Summary, said, v.Fix})
 	if err != nil {
 		return v.Title
 	}

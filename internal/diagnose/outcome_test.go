@@ -184,21 +184,24 @@ func TestWaitsBeforeService(t *testing.T) {
 	}
 }
 
-// A share that may be anything is no finding.
+// A share that may be anything is no finding, unless it is most of the slow time of which anything is known.
 func TestDecided(t *testing.T) {
 	for _, x := range []struct {
 		low, high float64 // ms of 1,000
 		basis     string
 		slow      int
+		unseen    int64 // ns
 		want      string
 	}{
-		{0, 1000, "sampling", 12, check.Inconclusive}, {15, 985, "sampling", 12, check.Inconclusive}, {0, 900, "sampling", 12, check.Supported},
-		{100, 1000, "sampling", 12, check.Supported}, {0, 1000, "sampling", 300, check.Supported}, {0, 1000, "bound", 300, check.Inconclusive},
+		{0, 1000, "sampling", 12, 0, check.Inconclusive}, {15, 985, "sampling", 12, 0, check.Inconclusive}, {0, 900, "sampling", 12, 0, check.Supported},
+		{100, 1000, "sampling", 12, 0, check.Supported}, {0, 1000, "sampling", 300, 0, check.Supported}, {0, 1000, "bound", 300, 0, check.Inconclusive},
+		{0, 1000, "bound", 300, .1e9, check.Inconclusive}, {0, 1000, "bound", 300, .3e9, check.Supported}, {0, 1000, "sampling", 12, .3e9, check.Inconclusive},
 	} {
 		l := &ledger.Ledger{Total: 1e9, Slow: make([]int, x.slow)}
-		v := withdrawVague(check.Verdict{Rule: check.Matters, Saves: &check.Saves{Value: 400, Low: &x.low, High: &x.high, Basis: check.Basis(x.basis)}}, l)
+		l.Charges[ledger.Unobserved] = x.unseen
+		v := withdrawVague(check.Verdict{Rule: check.Matters, Saves: &check.Saves{Value: 400, Low: &x.low, High: &x.high, Basis: check.Basis(x.basis)}}, &check.Case{Ledger: l})
 		if v.State != x.want {
-			t.Errorf("%d slow requests, %s between %.0f and %.0f of 1,000 ms: %s, want %s", x.slow, x.basis, x.low, x.high, v.State, x.want)
+			t.Errorf("%d slow requests, %s between %.0f and %.0f of 1,000 ms, %d ns unobserved: %s, want %s", x.slow, x.basis, x.low, x.high, x.unseen, v.State, x.want)
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (r *run) judgeCauses(ctx context.Context) error {
 				continue
 			}
 			c.Forget()
-			v := withdrawVague(withdrawUnknown(c, k.Judge(c)), c.Ledger)
+			v := withdrawVague(withdrawUnknown(c, k.Judge(c)), c)
 			if v.Supported() {
 				c.Found = append(c.Found, check.Found{ID: k.ID, Step: k.Step, StopsAll: k.StopsAll, Verdict: v})
 			}
@@ -247,7 +247,8 @@ func withdrawUnknown(c *check.Case, v check.Verdict) check.Verdict {
 
 // withdrawVague makes a supported verdict inconclusive if its share of the slow time may be nearly
 // anything: by its bounds, or by the sampling interval of few requests.
-func withdrawVague(v check.Verdict, l *ledger.Ledger) check.Verdict {
+func withdrawVague(v check.Verdict, c *check.Case) check.Verdict {
+	l := c.Ledger
 	if !v.Supported() || v.Saves == nil || v.Saves.Low == nil || v.Saves.High == nil || l == nil || l.Total == 0 {
 		return v
 	}
@@ -255,8 +256,8 @@ func withdrawVague(v check.Verdict, l *ledger.Ledger) check.Verdict {
 		return v
 	}
 	total := float64(l.Total) / 1e6
-	if v.Saves.Basis != nil && *v.Saves.Basis == "bound" && v.Saves.Value >= total/2 {
-		return v // bounds around a figure that other evidence supports, and which is most of the time
+	if v.Saves.Basis != nil && *v.Saves.Basis == "bound" && v.Saves.Value >= max(check.Material.Value, (1-c.Share(ledger.Unobserved))/2)*total {
+		return v // bounds around a figure that other evidence supports, and which is most of the time of which anything is known
 	}
 	low, high := *v.Saves.Low/total, *v.Saves.High/total
 	few := l.Rule == ledger.RuleFloor && v.Saves.Basis != nil && *v.Saves.Basis == "sampling" && low < fewShow

@@ -207,9 +207,10 @@ func (t *Threads) besideCalls(s evidence.SubjectID) {
 const leastPool = 2
 
 // calledBy reports whether one function in which a thread waits to be woken called the other: a thread that waits for work in the outer one
-// waits for something else in the inner one, however near that is on the stack.
-func calledBy(path []string, at map[string]bool) bool {
-	return len(path) > 1 && slices.ContainsFunc(path[1:], func(f string) bool { return f != path[0] && at[f] })
+// waits for something else in the inner one, however near that is on the stack, but further inside: a look whose innermost functions are missing is no
+// wait of the outer one by itself. Where it waits by itself, stacks end (at).
+func calledBy(path []string, deep uint64, at map[string]uint64) bool {
+	return len(path) > 1 && slices.ContainsFunc(path[1:], func(f string) bool { return f != path[0] && at[f] > deep })
 }
 
 // findAlike finds threads that serve clients and were seen only while they waited for something else: in functions, called the same way, in
@@ -244,18 +245,18 @@ func findAlike(order []*native) {
 // findIdleWait finds where a thread waits for work.
 func (n *native) findIdleWait() {
 	var top uint64
-	at := make(map[string]bool) // functions that wait by themselves to be woken
+	at := make(map[string]uint64) // functions that wait by themselves to be woken, and where stacks end there
 	for i, by := range n.by {
 		if by != noWork && n.deep[i] > top {
 			top = n.deep[i]
 		}
 		if by == bySignal && len(n.path[i]) > 0 {
-			at[n.path[i][0]] = true
+			at[n.path[i][0]] = max(at[n.path[i][0]], n.deep[i])
 		}
 	}
 	n.outer = make([]bool, len(n.by))
 	for i, by := range n.by {
-		n.outer[i] = by != noWork && n.deep[i]+sameDepth > top && !(by >= bySignal && calledBy(n.path[i], at))
+		n.outer[i] = by != noWork && n.deep[i]+sameDepth > top && !(by >= bySignal && calledBy(n.path[i], n.deep[i], at))
 		if n.outer[i] && (n.idles == noWork || by < n.idles) {
 			n.idles = by
 		}

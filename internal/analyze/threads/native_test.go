@@ -119,3 +119,28 @@ func TestAdoptLeavesOthers(t *testing.T) {
 		t.Error("a JVM's threads are looked at as if it had no stacks")
 	}
 }
+
+// A look whose innermost functions are missing does not make the outer function one in which a thread waits by itself, beside which its wait for work
+// would be a wait within a task. One that is further out does.
+func TestLooksWithoutInnermostFunctions(t *testing.T) {
+	for name, x := range map[string]struct {
+		most, cut string
+		idle      bool
+	}{
+		"a task queue's condition variable": {"1 futex of 0x830 by cond_wait worker_main @100", "1 futex of 0x830 by worker_main @100", true},
+		"a semaphore, in the middle":        {"1 futex of 0x9c0 by sem_wait pop serve_tasks @60", "1 futex of 0x440 by serve_tasks @2500", true},
+		"a limit within the task":           {"1 futex of 0x830 by acquire worker_main @100", "1 futex of 0x440 by worker_main @40", false},
+	} {
+		looks := append(repeat(30, x.most), x.cut, x.cut)
+		_, th := kernelLooks(append(looks, repeat(5, "1 running")...)...)
+		idle := 0
+		for _, l := range th.Samples(0) {
+			if l.View.State == evidence.Idle {
+				idle++
+			}
+		}
+		if (idle >= 30) != x.idle {
+			t.Errorf("%s: idle in %d of 30 looks:\n%s", name, idle, seen(th))
+		}
+	}
+}

@@ -63,6 +63,9 @@ var waitFuncs = []waitFunc{
 	{"net/http.(*http2clientStream).", Answer, "net/http client"},
 	{"net/http.(*http2ClientConn).", Answer, "net/http client"},
 	{"google.golang.org/grpc/internal/transport.(*recvBufferReader).", Answer, "google.golang.org/grpc"},
+	{"google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader", Answer, "google.golang.org/grpc"},
+	{"google.golang.org/grpc/internal/transport.(*Stream).waitOnHeader", Answer, "google.golang.org/grpc"}, // earlier versions
+	{"google.golang.org/grpc/internal/transport.(*http2Client).NewStream", Pool, "streams of a gRPC connection"},
 	{"net/http.(*Transport).getConn", Connection, ""},
 	{"net/http.(*Transport).queueForDial", Connection, ""},
 	{"sync.(*Mutex).", Lock, "mutex"},
@@ -97,7 +100,7 @@ func isWait(f string) bool {
 // and pools: " in main.(*cache).get".
 func calledFrom(funcs []string) string {
 	for _, f := range funcs {
-		if isWait(f) || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "database/sql.") {
+		if isWait(f) || strings.HasPrefix(f, "sync.") || strings.HasPrefix(f, "internal/") || strings.HasPrefix(f, "database/sql.") || strings.HasPrefix(f, "google.golang.org/grpc") {
 			continue
 		}
 		return " in " + f

@@ -58,9 +58,11 @@ func (p *parser) linkAndEmit() {
 	p.unifyPeers()
 	p.started = p.collectStarted()
 	p.linkCalls()
+	p.followOwnCalls()
 	loops := p.findLoops()
 	unlinked := p.linkLookups()
 	p.findPools(loops)
+	p.findStreamLimits()
 	p.findLimiters()
 	p.findShared()
 	p.findSharedChains()
@@ -207,12 +209,14 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		}
 		until(to, s)
 	}
+	var serves []*exchange // the request, and what the process calls itself for it, innermost last
 	inferred := func(to int64, s evidence.Segment) {
 		if to = min(to, end); to > at {
-			looked.fillWithLooks(x, at, to, s, until)
+			looked.fillWithLooks(serves[len(serves)-1], at, to, s, until)
 		}
 	}
 	idle := func(to int64) { // a wait for its turn, or nothing that is known
+		x := serves[len(serves)-1]
 		waits := evidence.Segment{Kind: evidence.SyncWait, Cause: turn}
 		if x.worker != 0 {
 			waits = evidence.Segment{Kind: evidence.ThreadWait, Cause: x.worker}
@@ -227,16 +231,24 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 		}
 		inferred(to, unknown)
 	}
-	inside := func(to int64) { // between reading and answering, without a call
-		to = min(to, end)
-		for _, busy := range loops.busyWithin(x.thread, at, to) {
+	free := func(to int64) {
+		for _, busy := range loops.busyWithin(serves[len(serves)-1].thread, at, to) {
 			idle(busy[0])
 			if at < busy[1] {
-				loops.eachWait(x.thread, at, min(to, busy[1]), number, until)
+				loops.eachWait(serves[len(serves)-1].thread, at, min(to, busy[1]), number, until)
 			}
 		}
 		idle(to)
 	}
+	inside := func(to int64) { // between reading and answering, without a call
+		to = min(to, end)
+		for len(serves) > 1 && serves[len(serves)-1].last <= to {
+			free(serves[len(serves)-1].last)
+			serves = serves[:len(serves)-1]
+		}
+		free(to)
+	}
+	serves = append(serves, x)
 	looped(x.thread, x.begun, evidence.Segment{Kind: evidence.BeforeService, Cause: unread})
 	for i := range calls {
 		c := &calls[i]
@@ -245,6 +257,11 @@ func appendStates(path evidence.Path, x *exchange, number int32, end int64, call
 			done = end
 		}
 		inside(c.begun - c.pooled)
+		if c.serves != nil {
+			until(c.serves.begun, evidence.Segment{Kind: evidence.BeforeService, Cause: c.what})
+			serves = append(serves, c.serves)
+			continue
+		}
 		call := evidence.Segment{Kind: evidence.NetWait, Cause: c.what, Stack: c.stack}
 		if c.awaited { // another request's call
 			call.HolderKind, call.HolderCause, call.HolderStack, call.Stack = evidence.NetWait, c.what, c.stack, 0

@@ -64,7 +64,8 @@
 //
 // The package's opinion: on a port with HTTP, exchanges that are not HTTP are messages of upgraded connections, and no
 // requests. Protocols with several requests in progress on one connection are left out where these cannot be told apart.
-// Data that a process writes to a UNIX socket which never answers are no calls: they are logs.
+// Data that a process writes to a UNIX socket which never answers are no calls: they are logs. A request that the process sends to itself is a part of the
+// request that sends it.
 package exchanges
 
 import (
@@ -139,20 +140,22 @@ type exchange struct {
 	held          evidence.NameID // what those call that hold the places of that pool; 0: the same peer
 	paced         bool            // that pool is a limiter
 	idle          bool            // that pool's connections are held without a call
+	byTime        bool            // of a call: times alone link it
 	served        bool            // of a call: its goroutine had read a request, or one had started it
 	byStarted     bool            // of a call: a goroutine sent it that the request's has started
 	status        int16           // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
 	http          bool
-	known         bool  // its protocol is known
-	multiplexed   bool  // others may be in progress on its connection
-	lookup        bool  // of a call: it asks a name server
-	unknownName   bool  // which answered that the name does not exist
-	shared        bool  // of a call: its connection carried further questions before its answer
-	behind        bool  // of a call: it stands for what a request asked behind another one's call, and is no call of its own
-	awaited       bool  // of one that is behind another: its request waits for that one's end, not on its connection
-	unnamed       int64 // number of a route of unknown name, 0 none; what is its method until it gets a name
+	known         bool      // its protocol is known
+	multiplexed   bool      // others may be in progress on its connection
+	lookup        bool      // of a call: it asks a name server
+	unknownName   bool      // which answered that the name does not exist
+	shared        bool      // of a call: its connection carried further questions before its answer
+	behind        bool      // of a call: it stands for what a request asked behind another one's call, and is no call of its own
+	awaited       bool      // of one that is behind another: its request waits for that one's end, not on its connection
+	serves        *exchange // of a call that the process makes to itself: the request that serves it
+	unnamed       int64     // number of a route of unknown name, 0 none; what is its method until it gets a name
 	failed        bool
 }
 

@@ -7,26 +7,51 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// linkCalls finds the requests that calls are made for: by goroutines, and else by threads or by
-// time, whichever links more calls.
+// linkCalls finds the requests that calls are made for: by goroutines, and else by threads, by time, or by the threads that requests are handed to,
+// whichever links more calls.
 func (p *parser) linkCalls() {
 	byThreads := linkByThreads(p.requests, p.calls, p.started)
 	byThreads += handedOver(p.requests, p.calls)
-	of := make([]int32, len(p.calls))
+	of := p.linksOfCalls()
 	for i := range p.calls {
-		x := &p.calls[i]
-		if of[i] = x.request; x.served {
+		if p.calls[i].served {
 			byThreads--
-		} else {
-			x.request = -1
 		}
 	}
-	if linkByTime(p.requests, p.calls, p.until-p.from) <= byThreads {
+	unlink := func() {
+		for i := range p.calls {
+			if x := &p.calls[i]; !x.served {
+				x.request = -1
+			}
+		}
+	}
+	unlink()
+	byTime := linkByTime(p.requests, p.calls, nil, p.until-p.from)
+	timed := byTime > byThreads
+	if timed {
+		of, byThreads = p.linksOfCalls(), byTime
+	}
+	unlink()
+	working, byJobs := linkByJobs(p.requests, p.calls)
+	if byJobs > 0 {
+		byJobs += linkByTime(p.requests, p.calls, working, p.until-p.from)
+	}
+	if byJobs <= byThreads {
 		for i := range p.calls {
 			p.calls[i].request = of[i]
+			p.calls[i].byTime = timed && !p.calls[i].served
 		}
 	}
 	p.linkTransactions()
+}
+
+// linksOfCalls returns the request of each call.
+func (p *parser) linksOfCalls() []int32 {
+	of := make([]int32, len(p.calls))
+	for i := range p.calls {
+		of[i] = p.calls[i].request
+	}
+	return of
 }
 
 // linkTransactions links the calls of a transaction to the request that another of its calls belongs to. The calls of a connection are in order.
@@ -185,8 +210,9 @@ const (
 	routeLeast  = 10 // requests of a route
 )
 
-// linkByTime links calls to requests if threads do not show it, and returns how many; recorded is the length of the recording (ns).
-func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
+// linkByTime links calls to requests if threads do not show it, and returns how many; recorded is the length of the recording (ns). Requests whose calls are
+// known get no further ones.
+func linkByTime(requests, calls []exchange, known map[int32]bool, recorded int64) (linked int) {
 	if len(calls) == 0 || len(requests) == 0 {
 		return 0
 	}
@@ -199,7 +225,7 @@ func linkByTime(requests, calls []exchange, recorded int64) (linked int) {
 	slices.SortFunc(x.byEnd, func(a, b int32) int { return cmp.Or(cmp.Compare(x.callEnd(a), x.callEnd(b)), cmp.Compare(a, b)) })
 	var answered []int32
 	for i := range requests {
-		if requests[i].first > 0 {
+		if requests[i].first > 0 && !known[int32(i)] {
 			answered = append(answered, int32(i))
 		}
 	}

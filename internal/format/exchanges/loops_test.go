@@ -359,7 +359,7 @@ func TestLinkByTime(t *testing.T) {
 			calls = append(calls, exchange{begun: at + k*10e6 + 100e3, first: at + k*10e6 + 9.9e6, last: at + k*10e6 + 10e6, request: -1})
 		}
 	}
-	if n := linkByTime(requests, calls, 1200e6); n != 90 {
+	if n := linkByTime(requests, calls, nil, 1200e6); n != 90 {
 		t.Errorf("%d calls are linked, want 90", n)
 	}
 	for i := range calls {
@@ -371,7 +371,7 @@ func TestLinkByTime(t *testing.T) {
 		calls[i].request = -1
 		calls[i].first, calls[i].last = calls[i].first-4e6, calls[i].last-4e6
 	}
-	if n := linkByTime(requests, calls, 1200e6); n != 0 {
+	if n := linkByTime(requests, calls, nil, 1200e6); n != 0 {
 		t.Errorf("%d calls are linked, want none", n)
 	}
 }

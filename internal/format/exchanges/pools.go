@@ -43,7 +43,7 @@ func (p *parser) findPools(loops *loops) {
 func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
 	byPeer := make(map[evidence.NameID][]int)
 	for i := range p.calls {
-		if x := &p.calls[i]; x.what != 0 && !x.multiplexed {
+		if x := &p.calls[i]; x.what != 0 && !x.multiplexed && x.serves == nil {
 			byPeer[x.what] = append(byPeer[x.what], i)
 		}
 	}
@@ -233,12 +233,13 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 		from int64
 	}
 	var queued []handed
+	mistaken := p.findMistaken(calls)
 	last := make(map[int64]int) // by connection
 	for _, i := range calls {
 		x := &p.calls[i]
 		before, known := last[x.port]
 		last[x.port] = i
-		if !known || holds[before] || x.begun-done[before] > handOver || x.request < 0 {
+		if !known || holds[before] || x.begun-done[before] > handOver || x.request < 0 || mistaken[i] {
 			continue
 		}
 		n, _ := slices.BinarySearchFunc(full, x.begun, func(f [2]int64, t int64) int { return cmp.Compare(f[0], t) })
@@ -249,6 +250,9 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 	}
 	if len(queued) < handOvers {
 		return false
+	}
+	for i := range mistaken {
+		p.calls[i].request = -1
 	}
 	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Of: p.b.Text(peer), Places: size})
 	if size == 1 { // calls under a lock need only one connection, too
@@ -263,6 +267,61 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 		p.chargeUnlinked(name, calls, full, loops)
 	}
 	return true
+}
+
+// Signs that requests send several calls at a time, which queue in the client: more calls are in progress than requests that make any.
+const fannedLeast = .2 // of the time in which calls are in progress
+
+// findMistaken returns the calls that are linked to a request only because they ended right before its next call began, if requests send several calls at a
+// time: where those of one queue with those of others, the end of any lets the next one begin. The last call of each request is no mistake.
+func (p *parser) findMistaken(calls []int) map[int]bool {
+	type edge struct {
+		at              int64
+		calls, requests int
+	}
+	edges := make([]edge, 0, 4*len(calls))
+	last := make(map[int32]int) // by request
+	for _, i := range calls {
+		x := &p.calls[i]
+		edges = append(edges, edge{x.begun, 1, 0}, edge{p.doneAt(x), -1, 0})
+		if x.request < 0 {
+			continue
+		}
+		if !x.byTime {
+			return nil // threads tell it
+		}
+		if k, known := last[x.request]; !known || p.doneAt(x) > p.doneAt(&p.calls[k]) {
+			last[x.request] = i
+		}
+	}
+	for r := range last {
+		edges = append(edges, edge{p.requests[r].begun, 0, 1}, edge{p.doneAt(&p.requests[r]), 0, -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.calls, b.calls), cmp.Compare(a.requests, b.requests))
+	})
+	inCalls, inRequests := 0, 0
+	var fanned, all int64
+	for n, e := range edges[:max(0, len(edges)-1)] {
+		inCalls, inRequests = inCalls+e.calls, inRequests+e.requests
+		ns := edges[n+1].at - e.at
+		if inCalls > 0 {
+			all += ns
+		}
+		if inRequests > 0 && inCalls > inRequests {
+			fanned += ns
+		}
+	}
+	if float64(fanned) < fannedLeast*float64(all) {
+		return nil
+	}
+	mistaken := make(map[int]bool)
+	for _, i := range calls {
+		if r := p.calls[i].request; r >= 0 && last[r] != i {
+			mistaken[i] = true
+		}
+	}
+	return mistaken
 }
 
 // unlinkedLeast is the part of the requests of a route, of those that are linked to calls, that must call a pool's peer for the others to count

@@ -278,6 +278,12 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		}
 		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+at.String()+seen, check.From(l.StatesFrom())))
 	}
+	tasks := ""
+	if at == nil && what.Of != "" {
+		if tasks = tasksBehind(c, names[0].id); tasks != "" {
+			v.Evidence = append(v.Evidence, c.Seen("others of these requests wait for what they have handed over, in "+tasks, check.From(l.StatesFrom())))
+		}
+	}
 	if x := carriersNamed(c, name); x != nil {
 		keptCarriers(c, &v, x)
 	}
@@ -298,6 +304,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		fix.Text = formatPlaces(needed) + fix.Text
 		if at != nil && (what.Places > 0 || what.Kind == evidence.OneAtATime) && fix.Code == name {
 			fix.Code = at.String()
+		} else if tasks != "" && fix.Code == name {
+			fix.Code = tasks
 		}
 		v.Fix = append(v.Fix, fix)
 	}
@@ -316,6 +324,44 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		return all + min(freed(row), max(0, before))
 	}))
 	return v
+}
+
+// tasksBehind returns where the threads of slow requests wait for tasks, if most of these requests are of the routes whose requests wait for a pool: the calls of
+// their tasks are linked to none of them, and wait for the same pool. It returns "" if there is no such place.
+func tasksBehind(c *check.Case, name evidence.NameID) string {
+	l := c.Ledger
+	waits := make(map[evidence.NameID]bool) // routes
+	for _, row := range l.Slow {
+		for s := range c.Bundle.Requests.Path(row).All {
+			if s.Kind == evidence.PoolWait && s.Cause == name {
+				waits[c.Bundle.Requests.Route.At(row)] = true
+			}
+		}
+		for in := range l.Inside(row) { // a client's row
+			for s := range c.Bundle.Requests.Path(in).All {
+				if s.Kind == evidence.PoolWait && s.Cause == name {
+					waits[c.Bundle.Requests.Route.At(row)] = true
+				}
+			}
+		}
+	}
+	var claimed ledger.Claimed
+	claimed[ledger.Pool] = true
+	for _, p := range l.Places(c.Sites(), claimed) {
+		if p.Mechanism != ledger.TaskWait || float64(p.Ns) < check.WorthTelling.Value*float64(l.Total) {
+			continue
+		}
+		var same int64
+		for n, row := range l.Slow {
+			if waits[c.Bundle.Requests.Route.At(row)] {
+				same += p.Per[n]
+			}
+		}
+		if 2*same >= p.Ns {
+			return placeName(c, &p)
+		}
+	}
+	return ""
 }
 
 // poolStack returns the stack on which most slow requests waited for a pool; 0 where that is not known.

@@ -29,13 +29,14 @@ How to tell it from similar problems: a slow query takes long whatever others do
 (service.dependency-slow). A statement that waits for a lock is answered at the moment in
 which a transaction on another connection ends, and hardly ever at another. Each
 connection's calls show that: with their statements and the database's own word on whether
-a transaction is open, or, where the connection is encrypted, by their sizes and times.
+a transaction is open, or, where the connection is encrypted, by their sizes and times. The
+row may be one of another table that a foreign key names.
 
 What helps: the call to others before the transaction begins or after it commits; the
 contended row changed last, right before COMMIT; a shorter transaction; several rows
 instead of one (a counter in parts); SKIP LOCKED for queues. What does not help: a faster
 database, a larger pool of connections, an index.`,
-	Least: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, 7 of 10; and 25 % of slow time waited so; by a database's own words alone, a wait for a lock of a second, or a deadlock",
+	Least: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, or the tables differ, 7 of 10; and 25 % of slow time waited so; by a database's own words alone, a wait for a lock of a second, or a deadlock",
 	Thresholds: []check.Threshold{check.TwoKinds, aSecond, aboveChance, atGap, givenUp, leastLongCalls, longCall, longTimes, mostByShape, mostHolders, mostOfGap, mostReleased,
 		releasedWithin, tenSeconds, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
@@ -58,8 +59,8 @@ var (
 		Why: "to wake up, to do its own work, and the way", Source: "judgement: weighs the way of an answer and the work after a wait against ends that lie close by chance; the check computes that chance for each recording"}
 	mostReleased = check.Threshold{Name: "part of the long calls that end so, by the database's own word on transactions", Value: .3, Unit: "1",
 		Why: "others may be long for another reason", Source: "judgement: weighs locks among calls that are long for several reasons against chance, which the check computes"}
-	mostByShape = check.Threshold{Name: "part of the long calls that end so, by sizes and times", Value: .7, Unit: "1",
-		Why: "these are less sure than the database's own word", Source: "judgement: weighs what only sizes and times show against calls that are long for another reason"}
+	mostByShape = check.Threshold{Name: "part of the long calls that end so, by sizes and times, or where the statements name different tables", Value: .7, Unit: "1",
+		Why: "these are less sure than the database's own word on one table", Source: "judgement: weighs what only sizes and times show, or a foreign key that is not known, against calls that are long for another reason"}
 	aboveChance = check.Threshold{Name: "how many times as many end so as by chance", Value: 3, Unit: "times",
 		Why: "chance makes some", Source: "arithmetic: two thirds of them are then no chance (1 − 1/3)"}
 )
@@ -69,6 +70,7 @@ type lockWait struct {
 	call, ender *exchangedCall
 	before      *exchangedCall // the holder's call that took the lock, or the one before the longest time in which it made none
 	holder      []*exchangedCall
+	elsewhere   bool // the holder's statements name other tables
 }
 
 // rowLocks are the waits for locks at one dependency.
@@ -274,20 +276,23 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 				continue
 			}
 			w := lockWait{call: x, ender: y, holder: transactionOf(on[y.port], place[y], k.told)}
-			if len(w.holder) < 2 || !w.sameTable(c) {
+			if len(w.holder) < 2 {
+				continue
+			}
+			if w.elsewhere = !w.sameTable(c); w.elsewhere && !(k.told && w.isReferenced(c)) {
 				continue
 			}
 			seen[kind] = true
 			released[kind] = append(released[kind], w)
 		}
 	}
-	enough := mostByShape.Value
-	if k.told {
-		enough = mostReleased.Value
-	}
 	for _, kind := range slices.SortedFunc(maps.Keys(released), func(a, b kindOf) int { return cmp.Compare(a.sent, b.sent) }) {
 		waits := released[kind]
 		n := float64(len(waits))
+		enough := mostByShape.Value
+		if k.told && !areElsewhere(waits) {
+			enough = mostReleased.Value
+		}
 		chance := min(1, float64(counts[kind])*releasedWithin.Value/float64(watched))
 		if n < enough*float64(k.long) || n < aboveChance.Value*chance*float64(k.long) {
 			continue
@@ -338,6 +343,33 @@ func (w *lockWait) sameTable(c *check.Case) bool {
 		}
 	}
 	return !named
+}
+
+// isReferenced says whether the holder may have locked a row of another table that the waiting statement's row refers to, or that refers to it: to change a
+// row with a foreign key, databases lock the row that the key names, and to change that one they look for rows that name it.
+func (w *lockWait) isReferenced(c *check.Case) bool {
+	return changesRows(c, w.call) && slices.ContainsFunc(w.holder, func(x *exchangedCall) bool { return changesRows(c, x) && tableOf(c, x) != "" })
+}
+
+// areElsewhere says whether most of the waits are for rows of tables that the waiting statement does not name.
+func areElsewhere(waits []lockWait) bool {
+	n := 0
+	for i := range waits {
+		if waits[i].elsewhere {
+			n++
+		}
+	}
+	return 2*n > len(waits)
+}
+
+// changesRows says whether a statement changes rows, or locks them to do so.
+func changesRows(c *check.Case, x *exchangedCall) bool {
+	if x.operation == 0 {
+		return false
+	}
+	text := strings.TrimPrefix(c.Bundle.Names.Text(x.operation), "PREPARE ")
+	verb, _, _ := strings.Cut(text, " ")
+	return slices.Contains([]string{"INSERT", "UPDATE", "DELETE", "REPLACE", "MERGE"}, verb) || strings.HasSuffix(text, " FOR UPDATE")
 }
 
 // tableOf returns the table that a statement names, "" if it names none.

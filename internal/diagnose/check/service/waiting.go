@@ -22,7 +22,9 @@ var Waiting = check.Check{
 other cause names (no lock, pool or dependency): a timer, a system call such as fsync, a goroutine
 or thread that serves all requests one after the other, a queue. This cause names the place, the
 wait and its share of the slow time. unstall checks it last, and only for time that no other cause
-explains. GC pauses also belong here if no other cause explains them.
+explains. GC pauses also belong here if no other cause explains them. Of Go programs that serve HTTP/2 it
+is not observed what a request waits for; then the place is where profiles of all goroutines show those
+that serve requests.
 
 Only the wait above that of other requests counts. A wait that all requests of a route have, fast
 ones included, is by design: a long poll, an intended delay. It is not where one call at equal
@@ -45,7 +47,7 @@ What helps: depends on the place. The named code shows what it waits for.`,
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
 	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, givenUp, mostLocked, leastMoments, leastStands, longHold, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
-		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.SlowShare, check.SomeSlow, check.WorthTelling},
+		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.ParkedLeast, check.ParkedMost, check.ParkedTimes, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:   "what requests waited for (Go: an execution trace; others: a recording of their threads)",
 	Applies: (*check.Case).Serves,
@@ -136,12 +138,48 @@ func judgeWaiting(c *check.Case) check.Verdict {
 			not = &v
 		}
 	}
+	if v, ok := judgeParkedHandlers(c); ok {
+		return v
+	}
 	if not != nil {
 		return unlessUnseen(c, *not)
 	}
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no single place has 25 % of the slow time that other causes leave unexplained"}
 	v.Weigh(largest, check.Material)
 	return unlessUnseen(c, v)
+}
+
+// judgeParkedHandlers judges requests of Go programs of which was not observed what they do, by where the goroutines that serve requests are parked in profiles
+// of all goroutines.
+func judgeParkedHandlers(c *check.Case) (v check.Verdict, ok bool) {
+	l := c.Ledger
+	share := c.Share(ledger.Unobserved)
+	if share < check.Material.Value || !c.UserVisible(check.Noticeable) {
+		return v, false
+	}
+	wait := func(row int) int64 {
+		charges := l.Of(row)
+		return charges[ledger.Unobserved]
+	}
+	per, usual, over := c.Excess(l.UsualRows(), l.Slow, wait)
+	var unseen int64
+	for _, row := range l.Slow {
+		unseen += wait(row)
+	}
+	at := c.ParkedHandlers(unseen)
+	if at == nil || over < check.Material.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Title: fmt.Sprintf("Slow requests wait at one place: %s: for %s of slow time requests were not looked at, and that is where profiles show the goroutines that serve them.", at, units.Percent(share))}
+	v.Summary = fmt.Sprintf("%s, not observed; goroutines that serve requests are parked at %s", check.OfSlow(share), at)
+	v.Weigh(share, check.Material)
+	v.Evidence = append(v.Evidence,
+		c.Figure("goroutines.parked_there", fmt.Sprintf("goroutines parked there, of %s that served requests in the same server and waited, in profiles of all goroutines", units.Count(int(at.Of))), float64(at.Count), "count", at.Origin),
+		c.Figure("requests.usual_unobserved_ms", "usual time of a request that was not observed (median of the most affected route)", float64(usual)/1e6, "ms", check.From(l.StatesFrom())))
+	v.Saves = c.Save(per, -1, -1)
+	v.Fix = append(v.Fix, check.Fix{Text: "this code lets requests wait: a limit, a queue or a lock: raise the limit if what is behind it can take more, do less work in what it protects, or answer early that the limit is reached", Code: at.Site.String()})
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
+	return v, true
 }
 
 // unlessUnseen makes a verdict that rules out inconclusive where a material part of the slow time
