@@ -77,9 +77,8 @@ func findBursts(b *evidence.Bundle, l *ledger.Ledger) *Bursts {
 	if out.Slow < burstShare || out.Between > quietShare {
 		return nil
 	}
-	every := float64(stats.QuantileOf(slices.Clone(distances), .5))
-	if !slices.ContainsFunc(distances, func(d int64) bool { return float64(d) < (1-evenDistance)*every || float64(d) > (1+evenDistance)*every }) {
-		out.EveryS = stats.FiniteOrNil(every / 1e9)
+	if every, even := stats.EvenDistances(distances, evenDistance, 1); even == len(distances) {
+		out.EveryS = stats.FiniteOrNil(float64(every) / 1e9)
 	}
 	return out
 }

@@ -32,6 +32,14 @@ const (
 	Sure
 )
 
+// SureIf is Sure where something holds, else No.
+func SureIf(holds bool) Confidence {
+	if holds {
+		return Sure
+	}
+	return No
+}
+
 // Format is a kind of artifact and its parser.
 type Format struct {
 	Name  string // as printed: "gctrace"

@@ -153,7 +153,7 @@ func parseRFC3339(s []byte) (ns int64, n int) {
 	if m == 0 {
 		return 0, 0
 	}
-	sec := daysSinceEpoch(year, month, day)*86400 + hour*3600 + minute*60 + second - zone
+	sec := DaysSinceEpoch(year, month, day)*86400 + hour*3600 + minute*60 + second - zone
 	return sec*1e9 + fraction, n + m
 }
 
@@ -194,9 +194,9 @@ func parseUint(s []byte) (v int64) {
 	return v
 }
 
-// daysSinceEpoch counts days from 1970-01-01 in the Gregorian calendar. It takes years to begin in
+// DaysSinceEpoch counts days from 1970-01-01 in the Gregorian calendar. It takes years to begin in
 // March, so that the leap day is their last.
-func daysSinceEpoch(year, month, day int64) int64 {
+func DaysSinceEpoch(year, month, day int64) int64 {
 	if month <= 2 {
 		year--
 		month += 12

@@ -40,12 +40,6 @@ func FindJMC(ctx context.Context, fetch bool, say func(string)) (string, error) 
 	return runScript(ctx, "jmc.sh", fetch, say)
 }
 
-// FindAsyncProfiler returns async-profiler's agent: $ASYNC_PROFILER, or one that
-// dev/tools/async-profiler.sh fetched. With fetch it fetches one where there is none.
-func FindAsyncProfiler(ctx context.Context, fetch bool, say func(string)) (string, error) {
-	return runScript(ctx, "async-profiler.sh", fetch, say)
-}
-
 // Jars returns the paths of the jars in a folder, sorted.
 func Jars(dir string) ([]string, error) {
 	jars, err := filepath.Glob(filepath.Join(dir, "*.jar"))

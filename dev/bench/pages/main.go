@@ -6,8 +6,9 @@
 //
 // With -page dev/bench/performance.md its figures replace those of that document.
 //
-// Its opinion: a page can be used when everything on it is drawn, which the page itself says (window.unstall.ready), in
-// milliseconds since its navigation began. Each figure is a median with the least and the most beside it.
+// Its opinion: a page can be used when its first screen is shown and it answers its reader; its pictures, which are further down, are drawn right
+// after that, in turns so short that it still does. The page itself says all three (window.unstall.ready): when it could be used and when all was
+// drawn, in milliseconds since its navigation began, and how long the longest turn took. Each figure is a median with the least and the most beside it.
 package main
 
 import (
@@ -36,6 +37,7 @@ import (
 const (
 	mostBytes  = 2e6
 	mostOpen   = 1000. // ms
+	mostTurn   = 100.  // ms: within that, an answer seems immediate (https://web.dev/articles/rail)
 	leastRate  = 30.   // frames per second
 	samples    = 100_000
 	flameTitle = "Flame graph of 100,000 samples: zooming, frames/s"
@@ -150,29 +152,34 @@ func measureOpening(ctx context.Context, page, name string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	var took []float64
+	var usable, drawn, longest []float64
 	for range rounds {
-		ms, err := openPage(ctx, page)
+		took, err := openPage(ctx, page)
 		if err != nil {
 			return err
 		}
-		took = append(took, ms)
+		usable, drawn, longest = append(usable, took.Usable), append(drawn, took.Total), append(longest, took.Longest)
 	}
 	reportFigure(name+": size, MB", []float64{float64(info.Size()) / 1e6}, "≤ 2", func(v float64) bool { return v <= mostBytes/1e6 })
-	reportFigure(name+": usable after, ms", took, "≤ 1000", func(v float64) bool { return v <= mostOpen })
+	reportFigure(name+": usable after, ms", usable, "≤ 1000", func(v float64) bool { return v <= mostOpen })
+	reportFigure(name+": all drawn after, ms", drawn, "≤ 1000", func(v float64) bool { return v <= mostOpen })
+	reportFigure(name+": longest turn of drawing, ms", longest, "≤ 100", func(v float64) bool { return v <= mostTurn })
 	return nil
 }
 
-// openPage opens a page and returns after how many ms all of it was drawn.
-func openPage(ctx context.Context, page string) (float64, error) {
+// opened is what a page says of its opening, in ms.
+type opened struct{ Usable, Total, Longest float64 }
+
+// openPage opens a page and waits until all of it is drawn.
+func openPage(ctx context.Context, page string) (opened, error) {
 	path, err := filepath.Abs(page)
 	if err != nil {
-		return 0, err
+		return opened{}, err
 	}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+path)); err != nil {
-		return 0, err
+		return opened{}, err
 	}
-	return chromedp.Run(ctx, chromedp.Evaluate[float64](`window.unstall.ready.then(r => r.total)`, chromedp.EvalAwaitPromise))
+	return chromedp.Run(ctx, chromedp.Evaluate[opened](`window.unstall.ready`, chromedp.EvalAwaitPromise))
 }
 
 // zoomed zooms the flame graph of a page into another frame in each animation frame, and out again, for two seconds. It

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // readPauses sums up the stops of the world, and computes the share that each collection's pauses took of the time since
@@ -25,7 +26,7 @@ func (g *DotnetGC) readPauses(b *evidence.Bundle, subject evidence.SubjectID) {
 		if s, ok := v.Get(i, evidence.ToSafepoint); ok {
 			suspending, told = suspending+s/1e9, true
 		}
-		resuming += orZero(figureOrNaN(v, i, evidence.Resuming)) / 1e9
+		resuming += stats.ZeroIfNaN(figureOrNaN(v, i, evidence.Resuming)) / 1e9
 	}
 	g.Paused = g.valueOf(all.Seconds())
 	g.Share = g.valueOf(all.Seconds() / g.Span)
@@ -111,19 +112,19 @@ func (r *GCRollup) addCollection(c *Collection) {
 	if c.Induced {
 		r.Induced++
 	}
-	r.Paused += orZero(c.Pause)
+	r.Paused += stats.ZeroIfNaN(c.Pause)
 	if c.Pause > r.Max {
 		r.Max, r.MaxOrigin = c.Pause, c.Origin
 	}
-	r.Allocated += orZero(c.Allocated)
+	r.Allocated += stats.ZeroIfNaN(c.Allocated)
 	for i, s := range c.Gen {
 		if (i <= c.Generation || c.Generation == evidence.Gen2) && s.Before > 0 && s.Survived >= 0 {
 			r.Survived += s.Survived
 			r.Of += s.Before - s.Gaps
 		}
 	}
-	r.MaxPeak = max(r.MaxPeak, orZero(c.Before))
-	r.Pinned += orZero(c.Pinned)
+	r.MaxPeak = max(r.MaxPeak, stats.ZeroIfNaN(c.Before))
+	r.Pinned += stats.ZeroIfNaN(c.Pinned)
 }
 
 func (r *GCRollup) setMeans() {
@@ -131,14 +132,6 @@ func (r *GCRollup) setMeans() {
 		r.Mean = r.Paused / float64(r.Count)
 		r.Pinned /= float64(r.Count)
 	}
-}
-
-// orZero returns a figure, 0 where it is NaN.
-func orZero(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 // Over returns the collections whose pauses exceed a threshold, s; longest first.

@@ -73,14 +73,14 @@ func (c *Collection) Live(large float64) float64 {
 	}
 	if c.Kind == evidence.CollectionBackground {
 		came := large * float64(c.To-c.From) / 1e9
-		live -= orZero(math.Max(0, math.Min(came, c.Gen[evidence.LargeObjects].usedAfter())))
+		live -= stats.ZeroIfNaN(math.Max(0, math.Min(came, c.Gen[evidence.LargeObjects].usedAfter())))
 	}
 	return live
 }
 
 // Small returns Live without any large objects: a collection of a young generation does not collect those.
 func (c *Collection) Small() float64 {
-	return c.Live(0) - orZero(c.Gen[evidence.LargeObjects].usedAfter())
+	return c.Live(0) - stats.ZeroIfNaN(c.Gen[evidence.LargeObjects].usedAfter())
 }
 
 // usedAfter returns the bytes of objects in a generation after a collection.

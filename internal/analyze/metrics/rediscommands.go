@@ -9,6 +9,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // RedisCommand is the cost of a server's calls of one command. The time is that of the thread that runs them, without
@@ -83,14 +84,14 @@ func (r *Redis) readCommands(w Window) {
 		}
 		c.readQuantiles(t, buckets[name])
 		if c.Nested {
-			nested += orZero(c.Time.Number)
+			nested += stats.ZeroIfNaN(c.Time.Number)
 		} else {
-			others += orZero(c.Time.Number)
+			others += stats.ZeroIfNaN(c.Time.Number)
 		}
 		r.Commands = append(r.Commands, c)
 	}
 	sorting.Short(r.Commands, func(x, y RedisCommand) int {
-		return cmp.Or(cmp.Compare(orZero(y.Time.Number), orZero(x.Time.Number)), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(stats.ZeroIfNaN(y.Time.Number), stats.ZeroIfNaN(x.Time.Number)), cmp.Compare(x.Name, y.Name))
 	})
 	r.InCommands = r.LoopCommands
 	if !(r.Seconds > 0) {
@@ -99,7 +100,7 @@ func (r *Redis) readCommands(w Window) {
 			c.Calls, c.Time, c.Rejected, c.Failed = Unknown, Unknown, Unknown, Unknown
 		}
 		sorting.Short(r.Commands, func(x, y RedisCommand) int {
-			return cmp.Or(cmp.Compare(orZero(y.Spent.Number), orZero(x.Spent.Number)), cmp.Compare(x.Name, y.Name))
+			return cmp.Or(cmp.Compare(stats.ZeroIfNaN(y.Spent.Number), stats.ZeroIfNaN(x.Spent.Number)), cmp.Compare(x.Name, y.Name))
 		})
 		return
 	}
@@ -222,7 +223,7 @@ func (r *Redis) readHosts() {
 		}
 	}
 	sorting.Short(r.Hosts, func(x, y RedisHost) int {
-		return cmp.Compare(orZero(y.Connections.Number), orZero(x.Connections.Number))
+		return cmp.Compare(stats.ZeroIfNaN(y.Connections.Number), stats.ZeroIfNaN(x.Connections.Number))
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // RedisStall is the wait (ns) for a server's only thread from which clients notice: the excess of a call that is worth naming,
@@ -237,7 +238,7 @@ func (r *Redis) byChance(k *RedisKept, logged []RedisKept, ran float64) bool {
 	}
 	for _, c := range r.Commands {
 		name := strings.ToUpper(strings.ReplaceAll(c.Name, "|", " "))
-		short := math.Max(0, orZero(c.Time.Number)-orZero(long[name]))
+		short := math.Max(0, stats.ZeroIfNaN(c.Time.Number)-stats.ZeroIfNaN(long[name]))
 		spent += short
 		if name == k.What {
 			of = short

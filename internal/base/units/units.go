@@ -180,6 +180,14 @@ func Of(v float64, unit string) string {
 	return joinUnit(atLeast(v*factor, name), name)
 }
 
+// OfOptional is [Of] a figure that may be unknown.
+func OfOptional(v *float64, unit string) string {
+	if v == nil {
+		return Unknown
+	}
+	return Of(*v, unit)
+}
+
 // Range writes "1.31–1.63 ms" in a unit chosen for another figure, with that unit's factor ([Scale]); "" if either end is unknown, one
 // figure if both are printed the same.
 func Range(low, high *float64, factor float64, unit string) string {

@@ -118,15 +118,19 @@ func (t *tree) addChild(parent int32, name, kind string, v int64) int32 {
 	return n
 }
 
-// buildFlame returns the tree without nodes that are too small to be seen, the largest child
-// first.
+// buildFlame returns the tree without nodes that are too small to be seen, the largest child first. Idle threads are looked at apart: what the
+// others do is not too small because most are idle.
 func (t *tree) buildFlame(id, title, unit string) Flame {
 	f := Flame{ID: id, Title: title, Unit: unit, Total: t.nodes[0].Value}
-	least := f.Total / leastNode
 	children := make([][]int32, len(t.nodes))
+	idle := int64(0)
 	for i, n := range t.nodes[1:] {
 		children[n.Parent] = append(children[n.Parent], int32(i+1))
+		if n.Parent == 0 && n.Kind == "idle" {
+			idle += n.Value
+		}
 	}
+	least := map[bool]int64{true: max(f.Total/leastNode, 1), false: max((f.Total-idle)/leastNode, 1)}
 	var walk func(i, parent int32)
 	walk = func(i, parent int32) {
 		n := t.nodes[i]
@@ -137,7 +141,7 @@ func (t *tree) buildFlame(id, title, unit string) Flame {
 			return cmp.Or(cmp.Compare(t.nodes[b].Value, t.nodes[a].Value), cmp.Compare(t.nodes[a].Name, t.nodes[b].Name), cmp.Compare(t.nodes[a].Kind, t.nodes[b].Kind))
 		})
 		for _, c := range children[i] {
-			if t.nodes[c].Value < max(least, 1) {
+			if t.nodes[c].Value < least[t.nodes[c].Kind == "idle"] {
 				f.Cut += max(t.nodes[c].Value, 0)
 				continue
 			}

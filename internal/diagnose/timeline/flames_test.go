@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -28,6 +29,26 @@ func TestAllocationFlames(t *testing.T) {
 	}
 	if n := f[0].Nodes; len(n) != 4 || n[3].Name != "System.Byte[]" || n[3].Parent != 2 || n[3].Value != 100 {
 		t.Errorf("%+v", n)
+	}
+}
+
+// What threads do is drawn however many others are idle, and however rarely it was seen; idle threads are measured by all.
+func TestFlameBesideIdleThreads(t *testing.T) {
+	tree := newTree("all")
+	for _, x := range []struct {
+		name, kind string
+		value      int64
+	}{{"poll", "idle", 8400}, {"park", "idle", 7}, {"parse", "own", 130}, {"render", "own", 1}} {
+		tree.addTotal(x.value)
+		tree.addChild(0, x.name, x.kind, x.value)
+	}
+	f := tree.buildFlame("threads", "thread samples", "1")
+	var names []string
+	for _, n := range f.Nodes {
+		names = append(names, n.Name)
+	}
+	if got := strings.Join(names, " "); got != "all poll parse render" || f.Cut != 7 {
+		t.Errorf("drawn are %q, %d cut", got, f.Cut)
 	}
 }
 

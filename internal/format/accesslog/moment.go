@@ -1,6 +1,10 @@
 package accesslog
 
-import "time"
+import (
+	"time"
+
+	"github.com/unstall/unstall/internal/format"
+)
 
 // moment is a time as logged.
 type moment struct {
@@ -133,7 +137,7 @@ func parseClock(b []byte, year, month, day int) (moment, bool) {
 	if i+1 < len(b) && (b[i] == '.' || b[i] == ',') && isDigit(b[i+1]) {
 		fraction, t.resolution, i = parseFraction(b, i)
 	}
-	seconds := daysSinceEpoch(year, month, day)*86400 + int64(h*3600+m*60+s)
+	seconds := format.DaysSinceEpoch(int64(year), int64(month), int64(day))*86400 + int64(h*3600+m*60+s)
 	if i < len(b) && b[i] == ' ' {
 		i++
 	}
@@ -203,15 +207,6 @@ func parseEpoch(b []byte) (moment, bool) {
 		resolution = max(1, resolution/10)
 	}
 	return moment{ns, resolution, true}, ok
-}
-
-// daysSinceEpoch counts the days from 1970 to a date in the Gregorian calendar.
-func daysSinceEpoch(year, month, day int) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	return int64(365*year+year/4-year/100+year/400+(153*(month-3)+2)/5+day-1) - 719468
 }
 
 var months = [...]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"}

@@ -35,10 +35,7 @@ var Format = format.Format{
 const heading = "# container of pid "
 
 func matchHead(head []byte) format.Confidence {
-	if strings.HasPrefix(string(head[:min(len(head), len(heading))]), heading) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(strings.HasPrefix(string(head[:min(len(head), len(heading))]), heading))
 }
 
 // facts are the lines and the facts they become.

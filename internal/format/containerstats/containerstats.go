@@ -15,7 +15,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -249,16 +248,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(p.rows) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(p.rows) > 0, "the list", "containerstats: no container in it"); err != nil {
 		return err
-	case len(p.rows) == 0:
-		return errors.New("containerstats: no container in it")
-	case err != nil:
-		b.Warnf(0, "the list is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	host := b.Subject(evidence.Subject{Kind: evidence.Host})

@@ -17,7 +17,6 @@ package databaseactivity
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -62,10 +61,7 @@ func matchHead(head []byte) format.Confidence {
 		}
 	}
 	p.endRecord()
-	if len(p.rows) > 0 || len(p.sums) > 0 || p.granted > 0 {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(len(p.rows) > 0 || len(p.sums) > 0 || p.granted > 0)
 }
 
 // session is a row.
@@ -122,16 +118,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	p.readDigest()
 	p.endBroken()
 	p.endRecord()
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(p.rows) == 0 && len(p.sums) == 0 && !p.innodb && err != nil:
+	if err := format.EndReading(ctx, b, err, len(p.rows)+len(p.sums) > 0 || p.innodb, "the text", "databaseactivity: no session and no transaction in it"); err != nil {
 		return err
-	case len(p.rows) == 0 && len(p.sums) == 0 && !p.innodb:
-		return errors.New("databaseactivity: no session and no transaction in it")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Dependency, Name: p.product})

@@ -51,10 +51,7 @@ var Format = format.Format{
 const csvHeader = "timestamp,provider,counter name,counter type,mean/increment"
 
 func matchHead(head []byte) format.Confidence {
-	if isCSV(head) || isJSON(head) || isScreen(head) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(isCSV(head) || isJSON(head) || isScreen(head))
 }
 
 func trimStart(head []byte) []byte {

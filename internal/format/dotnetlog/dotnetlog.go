@@ -17,6 +17,7 @@ package dotnetlog
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,12 +52,7 @@ var kinds = []kind{
 }
 
 func hasMark(text []byte) bool {
-	for i := range kinds {
-		if bytes.Contains(text, kinds[i].mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kinds, func(k kind) bool { return bytes.Contains(text, k.mark) })
 }
 
 // parseLine returns the kind of a line, nil for other lines, and the duration in ns.

@@ -111,15 +111,8 @@ func (p *parser) findBatches(calls []int) (all []batch, apart int64) {
 	for n := 1; n < len(all); n++ {
 		between = append(between, all[n].at-all[n-1].at)
 	}
-	apart = stats.QuantileOf(slices.Clone(between), .5)
-	near := 0
-	for _, ns := range between {
-		times := max(1, (ns+apart/2)/apart) // a batch may be empty
-		if times <= 2 && float64(max(ns-times*apart, times*apart-ns)) <= timedNear*float64(apart) {
-			near++
-		}
-	}
-	if apart < 2*timedGap || float64(near) < timedMost*float64(len(between)) {
+	apart, even := stats.EvenDistances(between, timedNear, 2) // a batch may be empty
+	if apart < 2*timedGap || float64(even) < timedMost*float64(len(between)) {
 		return nil, 0
 	}
 	return all, apart

@@ -42,10 +42,7 @@ func matchHead(head []byte) format.Confidence {
 		return format.No
 	}
 	_, stats, ok := bytes.Cut(text, []byte(`"memstats"`))
-	if ok && bytes.Contains(stats, []byte(`"Alloc"`)) && bytes.HasPrefix(bytes.TrimLeft(stats, " :\t\r\n"), []byte("{")) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(ok && bytes.Contains(stats, []byte(`"Alloc"`)) && bytes.HasPrefix(bytes.TrimLeft(stats, " :\t\r\n"), []byte("{")))
 }
 
 // fields are the fields of runtime.MemStats that package gopprof reads, besides the rings.

@@ -39,10 +39,7 @@ var Format = format.Format{
 	About: "pool gauges and response times of dependencies: CSV, JSON; pg_stat_statements, MySQL digests",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if chooseReader(head) != nil {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(chooseReader(head) != nil)
 	},
 	Parse: parseArtifact,
 }
@@ -52,10 +49,7 @@ var Exposition = format.Format{
 	Name:  "gauges",
 	About: "pool gauges in the text of Prometheus",
 	Match: func(head []byte) format.Confidence {
-		if isExposition(head) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(isExposition(head))
 	},
 	Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		p := newParser(ctx, b)

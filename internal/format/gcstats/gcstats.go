@@ -13,7 +13,6 @@ package gcstats
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -151,16 +150,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(p.rows) == 0 && len(p.events) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(p.rows)+len(p.events) > 0, "the text", "gcstats: no row of a generation below the heading"); err != nil {
 		return err
-	case len(p.rows) == 0 && len(p.events) == 0:
-		return errors.New("gcstats: no row of a generation below the heading")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "sums of a trace", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})

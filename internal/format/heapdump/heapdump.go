@@ -32,10 +32,7 @@ var Format = format.Format{
 	Whole:   true,
 	Moments: true,
 	Match: func(head []byte) format.Confidence {
-		if bytes.HasPrefix(head, []byte("JAVA PROFILE 1.0.")) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(bytes.HasPrefix(head, []byte("JAVA PROFILE 1.0.")))
 	},
 	Parse: parseArtifact,
 }

@@ -1,5 +1,7 @@
 package hotspotgc
 
+import "github.com/unstall/unstall/internal/format"
+
 // dateShape is a date stamp without its zone: every JVM writes milliseconds.
 const dateShape = "0000-00-00T00:00:00.000"
 
@@ -40,7 +42,7 @@ func parseStamp(s []byte) (ns int64, n int) {
 	default:
 		return 0, 0
 	}
-	return (daysSinceEpoch(year, month, day)*86400+hour*3600+minute*60+second-zone)*1e9 + milli*1e6, n
+	return (format.DaysSinceEpoch(year, month, day)*86400+hour*3600+minute*60+second-zone)*1e9 + milli*1e6, n
 }
 
 // parseDigits reads a number that consists of digits only.
@@ -52,16 +54,6 @@ func parseDigits(s []byte) (v int64, ok bool) {
 		v = v*10 + int64(c-'0')
 	}
 	return v, len(s) > 0
-}
-
-// daysSinceEpoch counts days from 1970-01-01. It takes years to begin in March, so that the leap
-// day is their last.
-func daysSinceEpoch(year, month, day int64) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 1 - 719468
 }
 
 // maxWhole keeps a decimal of 10⁻⁹ within 63 bits.

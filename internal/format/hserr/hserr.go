@@ -14,7 +14,6 @@ package hserr
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -40,10 +39,7 @@ func matchHead(head []byte) format.Confidence {
 		bytes.Contains(head, []byte("# There is insufficient memory for the Java Runtime Environment to continue")) {
 		return format.Sure
 	}
-	if bytes.Contains(head, []byte("VM Arguments:")) && bytes.Contains(head, []byte("jvm_args: ")) && bytes.Contains(head, []byte("vm_info: ")) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(bytes.Contains(head, []byte("VM Arguments:")) && bytes.Contains(head, []byte("jvm_args: ")) && bytes.Contains(head, []byte("vm_info: ")))
 }
 
 const mostText = 4096
@@ -117,16 +113,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case lines == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, lines > 0, "the report", "hserr: nothing of the JVM stands in it"); err != nil {
 		return err
-	case lines == 0:
-		return errors.New("hserr: nothing of the JVM stands in it")
-	case err != nil:
-		b.Warnf(0, "the report is incomplete: %v", err)
-		b.Cut()
 	}
 	b.Table(table)
 	b.Warnf(0, "a report of a crash tells what the JVM was and had at that moment, and not how slow it was: add the GC log of the time before it")

@@ -44,10 +44,7 @@ var Format = format.Format{
 const heading = "# huge pages of pid "
 
 func matchHead(head []byte) format.Confidence {
-	if bytes.HasPrefix(head, []byte(heading)) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(bytes.HasPrefix(head, []byte(heading)))
 }
 
 // Bounds of plausible figures.

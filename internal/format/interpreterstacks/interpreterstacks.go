@@ -51,10 +51,7 @@ var Format = format.Format{
 const heading = "# interpreter stacks of pid "
 
 func matchHead(head []byte) format.Confidence {
-	if bytes.HasPrefix(head, []byte(heading)) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(bytes.HasPrefix(head, []byte(heading)))
 }
 
 // Bounds of what is kept: about 200 MB.

@@ -24,10 +24,7 @@ var Format = format.Format{
 	About: "Java flight recordings (.jfr) of JDK 8u262 and 11 to 25, and of async-profiler",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if bytes.HasPrefix(head, []byte(recording.Magic)) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(bytes.HasPrefix(head, []byte(recording.Magic)))
 	},
 	Parse: parseArtifact,
 }

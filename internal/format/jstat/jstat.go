@@ -82,10 +82,7 @@ func matchHead(head []byte) format.Confidence {
 			return format.Sure
 		}
 	}
-	if hasImplied(head) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(hasImplied(head))
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {

@@ -77,10 +77,7 @@ const (
 )
 
 func matchHead(head []byte) format.Confidence {
-	if bytes.HasPrefix(head, []byte(heading)) || bytes.HasPrefix(head, []byte(hostHeading)) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(bytes.HasPrefix(head, []byte(heading)) || bytes.HasPrefix(head, []byte(hostHeading)))
 }
 
 // Limits of what is kept: about 300 MB.

@@ -18,7 +18,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -65,10 +64,7 @@ func matchHead(head []byte) format.Confidence {
 			state = state || states[string(value)]
 		}
 	}
-	if count && state {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(count && state)
 }
 
 var states = map[string]bool{"Running": true, "Terminated": true, "Waiting": true}
@@ -167,16 +163,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	for _, c := range all {
 		some = some || c.counted || c.coded && c.reason != ""
 	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case !some && err != nil:
+	if err := format.EndReading(ctx, b, err, some, "the description", "kubepod: no container with its count of restarts, or why it ended, in it, nor a probe that failed"); err != nil {
 		return err
-	case !some:
-		return errors.New("kubepod: no container with its count of restarts, or why it ended, in it, nor a probe that failed")
-	case err != nil:
-		b.Warnf(0, "the description is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	t := evidence.Table{Title: "containers of the pod", Columns: []string{"", "restarts", "ended the last time", "CPU limit", "memory limit"}}

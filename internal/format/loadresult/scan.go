@@ -3,6 +3,8 @@ package loadresult
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/unstall/unstall/internal/format"
 )
 
 // Streams of one JSON object per line are scanned by hand: of some twenty
@@ -144,7 +146,7 @@ func parseInstant(b []byte) (int64, bool) {
 		hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60 {
 		return 0, false
 	}
-	t := (daysSinceEpoch(year, month, day)*24+hour)*3600 + minute*60 + second
+	t := (format.DaysSinceEpoch(year, month, day)*24+hour)*3600 + minute*60 + second
 	b = b[19:]
 	var frac int64
 	if b[0] == '.' {
@@ -182,15 +184,6 @@ func parseDigits(b []byte) (n int64) {
 		n = n*10 + int64(c-'0')
 	}
 	return n
-}
-
-// daysSinceEpoch counts the days since 1970-01-01 in the Gregorian calendar, from 1 March on so
-// that the leap day comes last (E. G. Richards, Mapping Time, 1998).
-func daysSinceEpoch(year, month, day int64) int64 {
-	if month <= 2 {
-		year, month = year-1, month+12
-	}
-	return 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + day - 719469
 }
 
 // parseNatural parses an unsigned decimal number.

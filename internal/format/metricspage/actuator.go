@@ -27,10 +27,7 @@ var Actuator = format.Format{
 	Joins: true,
 	Match: func(head []byte) format.Confidence {
 		text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")
-		if len(text) > 0 && text[0] == '{' && bytes.Contains(text, []byte(`"measurements"`)) && bytes.Contains(text, []byte(`"statistic"`)) && bytes.Contains(text, []byte(`"name"`)) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(len(text) > 0 && text[0] == '{' && bytes.Contains(text, []byte(`"measurements"`)) && bytes.Contains(text, []byte(`"statistic"`)) && bytes.Contains(text, []byte(`"name"`)))
 	},
 	Parse: parseActuator,
 }

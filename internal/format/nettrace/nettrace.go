@@ -43,10 +43,7 @@ var Format = format.Format{
 	About: "EventPipe traces of .NET (.nettrace: dotnet-trace, dotnet-monitor), .NET Core 3.0 to .NET 10",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if bytes.HasPrefix(head, []byte("Nettrace")) || bytes.HasPrefix(head, []byte("\x14\x00\x00\x00!FastSerialization.1")) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(bytes.HasPrefix(head, []byte("Nettrace")) || bytes.HasPrefix(head, []byte("\x14\x00\x00\x00!FastSerialization.1")))
 	},
 	Parse: parseArtifact,
 }

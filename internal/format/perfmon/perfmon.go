@@ -35,10 +35,7 @@ var Format = format.Format{
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
 		text := bytes.TrimPrefix(head, []byte("\xef\xbb\xbf"))
-		if bytes.HasPrefix(text, []byte(`"(PDH-CSV 4.0)`)) || bytes.HasPrefix(text, []byte(`"(PDH-TSV 4.0)`)) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(bytes.HasPrefix(text, []byte(`"(PDH-CSV 4.0)`)) || bytes.HasPrefix(text, []byte(`"(PDH-TSV 4.0)`)))
 	},
 	Parse: parseArtifact,
 }

@@ -23,10 +23,7 @@ var Access = format.Format{
 	About: "PHP-FPM's access log (access.format): duration, CPU share and memory of each request",
 	Whole: true, // its lines look like others' access lines, and their figures have another meaning
 	Match: func(head []byte) format.Confidence {
-		if hasAccess(head) && !hasLog(head) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(hasAccess(head) && !hasLog(head))
 	},
 	Parse: parseAccess,
 }

@@ -32,10 +32,7 @@ var Config = format.Format{
 				manages = section
 			}
 		}
-		if listens && manages {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(listens && manages)
 	},
 	Parse: parseConfig,
 }

@@ -22,10 +22,7 @@ var Log = format.Format{
 	Name:  "phpfpm-log",
 	About: "php-fpm.log: pools that reached pm.max_children or are short of workers, requests ended, workers that crashed",
 	Match: func(head []byte) format.Confidence {
-		if hasLog(head) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(hasLog(head))
 	},
 	Parse: parseLog,
 }
@@ -36,10 +33,7 @@ var Both = format.Format{
 	About: "php-fpm.log and PHP-FPM's access log in one, as containers write them",
 	Whole: true,
 	Match: func(head []byte) format.Confidence {
-		if hasLog(head) && hasAccess(head) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(hasLog(head) && hasAccess(head))
 	},
 	Parse: func(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 		subject := newSubject(b)

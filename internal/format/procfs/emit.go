@@ -11,6 +11,7 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
@@ -372,7 +373,7 @@ func (p *parser) addTables() {
 	}
 	busy := slices.Clone(p.processes)
 	slices.SortStableFunc(busy, func(a, b *process) int {
-		return -cmp.Compare(orZero(a.get(evidence.SeriesProcessCPU).mean()), orZero(b.get(evidence.SeriesProcessCPU).mean()))
+		return -cmp.Compare(stats.ZeroIfNaN(a.get(evidence.SeriesProcessCPU).mean()), stats.ZeroIfNaN(b.get(evidence.SeriesProcessCPU).mean()))
 	})
 	const most = 20
 	title := "processes"
@@ -386,13 +387,6 @@ func (p *parser) addTables() {
 			formatFigure(q.get(evidence.SeriesProcessMinorFaults).mean()), formatFigure(q.get(evidence.SeriesProcessRSS).mean() / (1 << 20)), formatFigure(q.get(evidence.SeriesProcessRunDelay).mean()), q.allowed})
 	}
 	p.b.Table(t)
-}
-
-func orZero(v float64) float64 {
-	if math.IsNaN(v) {
-		return 0
-	}
-	return v
 }
 
 func formatFigure(v float64) string {

@@ -16,7 +16,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -159,16 +158,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		all = append(all, p)
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(all) == 0 && len(most) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(all)+len(most) > 0, "the list", "proctable: no process in it"); err != nil {
 		return err
-	case len(all) == 0 && len(most) == 0:
-		return errors.New("proctable: no process in it")
-	case err != nil:
-		b.Warnf(0, "the list is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	host := b.Subject(evidence.Subject{Kind: evidence.Host})

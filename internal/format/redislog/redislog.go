@@ -52,10 +52,7 @@ func matchHead(head []byte) format.Confidence {
 			seen++
 		}
 	}
-	if seen > 0 && (seen >= 3 || 2*seen > lines) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(seen > 0 && (seen >= 3 || 2*seen > lines))
 }
 
 // entry is one line of the log.

@@ -17,7 +17,6 @@ package redistool
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -173,16 +172,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		rows = append(rows, r)
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(rows) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(rows) > 0, "the text", "redistool: no figure of redis-cli"); err != nil {
 		return err
-	case len(rows) == 0:
-		return errors.New("redistool: no figure of redis-cli")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	latency := evidence.Table{Title: "latency of PING, by redis-cli", Columns: []string{"", "longest ms", "mean ms", "samples"}}
 	keys := evidence.Table{Title: "largest keys, by redis-cli", Columns: []string{"key", "size"}}

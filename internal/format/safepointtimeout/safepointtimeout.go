@@ -28,10 +28,7 @@ var Format = format.Format{
 	Name:  "safepointtimeout",
 	About: "threads of a JVM that did not stop in time (-XX:+SafepointTimeout)",
 	Match: func(head []byte) format.Confidence {
-		if bytes.Contains(head, began) {
-			return format.Sure
-		}
-		return format.No
+		return format.SureIf(bytes.Contains(head, began))
 	},
 	Parse: parseArtifact,
 }

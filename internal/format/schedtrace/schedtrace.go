@@ -9,7 +9,6 @@ package schedtrace
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -121,16 +120,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(all) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(all) > 0, "the log", "schedtrace: no line of the scheduler in it"); err != nil {
 		return err
-	case len(all) == 0:
-		return errors.New("schedtrace: no line of the scheduler in it")
-	case err != nil:
-		b.Warnf(0, "the log is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "since process start", Error: evidence.Unanchored, Resolution: 1e6}
 	last := all[len(all)-1]

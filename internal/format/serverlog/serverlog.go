@@ -41,8 +41,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,12 +87,7 @@ func matchHead(head []byte) format.Confidence {
 
 // hasMark says whether text has the words of a line that is read.
 func hasMark(text []byte) bool {
-	for i := range kinds {
-		if bytes.Contains(text, kinds[i].mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kinds, func(k kind) bool { return bytes.Contains(text, k.mark) })
 }
 
 // told is the content of a line.
@@ -195,16 +190,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(all) == 0 && !cache.filled() && err != nil:
+	if err := format.EndReading(ctx, b, err, len(all) > 0 || cache.filled(), "the log", "serverlog: no line about places in use, upstreams or syncs in it"); err != nil {
 		return err
-	case len(all) == 0 && !cache.filled():
-		return errors.New("serverlog: no line about places in use, upstreams or syncs in it")
-	case err != nil:
-		b.Warnf(0, "the log is incomplete: %v", err)
-		b.Cut()
 	}
 	if len(all) > 0 {
 		emitGroups(b, all)

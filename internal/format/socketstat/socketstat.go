@@ -329,15 +329,9 @@ func (p *parser) parseRow(text string, number int64) bool {
 		}
 		return true
 	}
-	x := p.last.listens[address]
+	x := p.listenerAt(address, number)
 	if x == nil {
-		if !p.known[address] && len(p.known) >= mostAddresses {
-			p.dropped++
-			return true
-		}
-		p.known[address] = true
-		x = &listener{line: number}
-		p.last.listens[address] = x
+		return true
 	}
 	x.queue += float64(received)
 	if l.limits && sent > 0 {
@@ -346,6 +340,21 @@ func (p *parser) parseRow(text string, number int64) bool {
 	}
 	x.setHolder(f[l.fields-1:])
 	return true
+}
+
+// listenerAt returns the listener at an address in the last reading; nil if there are too many addresses.
+func (p *parser) listenerAt(address string, number int64) *listener {
+	x := p.last.listens[address]
+	if x == nil {
+		if !p.known[address] && len(p.known) >= mostAddresses {
+			p.dropped++
+			return nil
+		}
+		p.known[address] = true
+		x = &listener{line: number}
+		p.last.listens[address] = x
+	}
+	return x
 }
 
 // parseBSDRow reads a socket of netstat -L: "tcp4 76/0/50 192.0.2.7.5043".
@@ -371,15 +380,9 @@ func (p *parser) parseBSDRow(f []string, number int64) bool {
 	if i := strings.LastIndexByte(address, '.'); i > 0 {
 		address = addressOf(address[:i] + ":" + address[i+1:])
 	}
-	x := p.last.listens[address]
+	x := p.listenerAt(address, number)
 	if x == nil {
-		if !p.known[address] && len(p.known) >= mostAddresses {
-			p.dropped++
-			return true
-		}
-		p.known[address] = true
-		x = &listener{line: number}
-		p.last.listens[address] = x
+		return true
 	}
 	x.queue += float64(waiting)
 	if limit > 0 {

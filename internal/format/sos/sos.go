@@ -14,7 +14,6 @@ package sos
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -245,16 +244,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case !p.hasFindings() && err != nil:
+	if err := format.EndReading(ctx, b, err, p.hasFindings(), "the text", "sos: no figure of the thread pool, of monitors or of types in it"); err != nil {
 		return err
-	case !p.hasFindings():
-		return errors.New("sos: no figure of the thread pool, of monitors or of types in it")
-	case err != nil:
-		b.Warnf(0, "the text is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "dotnet"})

@@ -17,6 +17,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,12 +62,7 @@ var kinds = []kind{
 }
 
 func hasMark(text []byte) bool {
-	for i := range kinds {
-		if bytes.Contains(text, kinds[i].mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(kinds, func(k kind) bool { return bytes.Contains(text, k.mark) })
 }
 
 // parseHead reads the line that tells of a request: its thread, or what else it is told apart by, and how long it has taken (ns).

@@ -62,10 +62,7 @@ var Format = format.Format{
 const heading = "# system calls of pid "
 
 func matchHead(head []byte) format.Confidence {
-	if bytes.HasPrefix(head, []byte(heading)) {
-		return format.Sure
-	}
-	return format.No
+	return format.SureIf(bytes.HasPrefix(head, []byte(heading)))
 }
 
 // Limits of what is kept: about 200 MB.

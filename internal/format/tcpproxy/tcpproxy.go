@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -149,16 +148,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(all) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(all) > 0, "the log", "tcpproxy: no TCP connection in it"); err != nil {
 		return err
-	case len(all) == 0:
-		return errors.New("tcpproxy: no TCP connection in it")
-	case err != nil:
-		b.Warnf(0, "the log is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "times of the log", Error: 1e6, Resolution: 1e6}
 	t := evidence.Table{Title: "TCP connections through the proxy", Columns: []string{"upstream", "connections", "open s, median", "open s, longest", "flags"}}

@@ -18,7 +18,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -127,16 +126,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return true
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case profiles == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, profiles > 0, "the profile", "tickprofile: no profile of V8 in it"); err != nil {
 		return err
-	case profiles == 0:
-		return errors.New("tickprofile: no profile of V8 in it")
-	case err != nil:
-		b.Warnf(0, "the profile is incomplete: %v", err)
-		b.Cut()
 	}
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
 	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "node"})

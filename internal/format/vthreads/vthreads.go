@@ -18,7 +18,6 @@ package vthreads
 import (
 	"bytes"
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -111,18 +110,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		return ctx.Err() == nil
 	})
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case len(queue.T) == 0 && err != nil:
+	if err := format.EndReading(ctx, b, err, len(queue.T) > 0, "the recording", "it says nothing of a pool: take it again with jcmd PID Thread.vthread_scheduler"); err != nil {
 		return err
-	case len(queue.T) == 0:
-		return errors.New("it says nothing of a pool: take it again with jcmd PID Thread.vthread_scheduler")
-	case err != nil && !errors.Is(err, format.ErrCut):
-		return err
-	case err != nil:
-		b.Warnf(0, "the recording is incomplete: %v", err)
-		b.Cut()
 	}
 	if strange > 0 {
 		b.Warnf(first, "lines that are no answer, or go back in time, left out: %d", strange)

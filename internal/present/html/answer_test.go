@@ -53,6 +53,15 @@ func TestHeadlineBreaks(t *testing.T) {
 	}
 }
 
+// What follows a headline is set smaller where it is long.
+func TestLongCost(t *testing.T) {
+	for cost, small := range map[string]bool{"Accounts for 36 % of the slow time.": false, strings.Repeat("22 causes ruled out by the figures below. ", 6): true} {
+		if got := string(renderHeadline(1, "Healthy.", cost)); strings.Contains(got, `class="cost small"`) != small {
+			t.Errorf("%d characters: %s", len(cost), got)
+		}
+	}
+}
+
 // A file is named without its folder where that names one file.
 func TestWithoutFolder(t *testing.T) {
 	sources := []diagnose.Source{{Name: "day/access.log"}, {Name: "a/gc.log"}, {Name: "b/gc.log"}}

@@ -3,6 +3,8 @@ package html
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -406,6 +408,61 @@ func TestNoSeparatorAlone(t *testing.T) {
 	}
 	if seen == 0 {
 		t.Error("no items")
+	}
+	p.quiet()
+}
+
+// TestDrawnInTurns checks that a page answers its reader before its pictures are drawn, that these are drawn then, and that a link to one of them finds
+// all above it drawn.
+func TestDrawnInTurns(t *testing.T) {
+	b := startBrowser(t)
+	file := save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")})
+	open := func(hash string) (early, late int, usable, total float64) {
+		p := b.blank(t, wide)
+		// It is the first to hear that the document was read, and its timer the first to run after the page's own start.
+		call(p, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
+			addEventListener("DOMContentLoaded", () => setTimeout(() => { window.early = document.querySelectorAll(".mount canvas").length }))`})
+		p.file = (&url.URL{Scheme: "file", Path: file}).String()
+		p.run(chromedp.Navigate(p.file + hash))
+		p.ready()
+		took := eval[struct{ Usable, Total float64 }](p, `window.unstall.ready`)
+		p.quiet()
+		return eval[int](p, `window.early`), eval[int](p, `document.querySelectorAll(".mount canvas").length`), took.Usable, took.Total
+	}
+	if early, late, usable, total := open(""); early != 0 || late < 5 || usable <= 0 || usable >= total {
+		t.Errorf("%d of %d pictures are drawn at first; usable after %.0f of %.0f ms", early, late, usable, total)
+	}
+	if early, late, _, _ := open("#flames-0"); early != late {
+		t.Errorf("a link finds %d of %d pictures drawn", early, late)
+	}
+}
+
+// TestDamaged checks that a picture whose data cannot be read says so, in a page that else is as it was.
+func TestDamaged(t *testing.T) {
+	file := save(t, drawn{many(100, 8)})
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Replace(whole, []byte(`"latency":{"u32"`), []byte(`"latency":{"u33"`), 1)
+	if bytes.Equal(whole, damaged) {
+		t.Fatal("there is no such column")
+	}
+	if err := os.WriteFile(file, damaged, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := startBrowser(t).open(t, file, wide)
+	if s := p.text("#mount-timeline-0"); !strings.Contains(s, "cannot be drawn: column of unknown type u33") {
+		t.Errorf("it says %q", s)
+	}
+}
+
+// TestEvidenceColumns checks that the column of figures takes no more room than they need.
+func TestEvidenceColumns(t *testing.T) {
+	p := startBrowser(t).open(t, save(t, Diagnosed{Diagnosis: diagnosis(t, "sick")}), wide)
+	wider := eval[[]float64](p, `[...document.querySelectorAll("table.evidence")].map(t => t.rows[1].cells[0].getBoundingClientRect().width / t.getBoundingClientRect().width)`)
+	if len(wider) == 0 || slices.Max(wider) > .15 {
+		t.Errorf("the figures take %.2f of the width", wider)
 	}
 	p.quiet()
 }

@@ -337,19 +337,12 @@ func explainCause(id string) (how []string, least string) {
 }
 
 func newPredictionView(p diagnose.Prediction) predictionView {
-	v := predictionView{Metric: p.Metric, Now: formatOptional(p.Now, p.Unit), Then: formatOptional(p.Then, p.Unit), Change: units.Change(p.Now, p.Then, nil, nil, p.Unit)}
+	v := predictionView{Metric: p.Metric, Now: units.OfOptional(p.Now, p.Unit), Then: units.OfOptional(p.Then, p.Unit), Change: units.Change(p.Now, p.Then, nil, nil, p.Unit)}
 	if p.Low != nil && p.High != nil && *p.Low != *p.High { // equal ends mean an unknown error
 		factor, unit := units.Scale(p.Unit, max(math.Abs(*p.Low), math.Abs(*p.High)))
 		v.Range = units.Range(p.Low, p.High, factor, unit)
 	}
 	return v
-}
-
-func formatOptional(v *float64, unit string) string {
-	if v == nil {
-		return units.Unknown
-	}
-	return units.Of(*v, unit)
 }
 
 // newChangeView returns the first fix of a cause, with the effects that were predicted; nil if the

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -314,6 +315,18 @@ func TestMissing(t *testing.T) {
 	for _, v := range listPictures(attackedTimeline(), 0, 2) {
 		if !v.Present {
 			t.Errorf("%s is not there", v.Kind)
+		}
+	}
+}
+
+// Where the ledger charges all slow requests together, a page does not say that what they waited for is unknown, nor asks again for what was recorded.
+func TestMissingForEach(t *testing.T) {
+	for lanes, do := range map[string]string{"thread": "", "goroutine": "curl"} {
+		d := &diagnose.Diagnosis{Requests: &diagnose.Requests{Count: 9, Slow: 1}, Ledger: []diagnose.Entry{{Mechanism: "own", Method: "share"}}}
+		_, absent := splitPresent(d, listPictures(&timeline.Timeline{Lanes: lanes, Bands: make([]timeline.Band, 1)}, 0, 2))
+		i := slices.IndexFunc(absent, func(v pictureView) bool { return v.Kind == "request" })
+		if i < 0 || !strings.Contains(absent[i].Missing, "all of them together") || strings.Contains(absent[i].Missing, "not recorded") || do == "" != (absent[i].Do == "") || !strings.HasPrefix(absent[i].Do, do) {
+			t.Errorf("%s: %+v", lanes, absent)
 		}
 	}
 }

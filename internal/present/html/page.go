@@ -210,7 +210,7 @@ var files embed.FS
 // Templates, styles and scripts are prepared for the first page: most runs of the program make none.
 var (
 	pages = sync.OnceValue(func() *template.Template {
-		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "copied": sentence.IsCommand, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "ranged": hasRange, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
+		return template.Must(template.New("").Funcs(template.FuncMap{"heading": renderHeading, "headline": renderHeadline, "subheading": renderSubheading, "prose": renderProse, "command": renderCommand, "copied": sentence.IsCommand, "capital": sentence.Capital, "pasted": isCopyable, "function": renderFunction, "two": hasFixAndEffect, "ranged": hasRange, "decided": newDecidedView, "choice": hasSelectableRoute, "when": formatStart, "long": formatRecordedTime, "address": url.PathEscape}).ParseFS(files, "page/*.tmpl"))
 	})
 	style = sync.OnceValue(func() string {
 		return replaceInvisible(themeColours(readPageFile("colours.css")) + readPageFile("page.css"))
@@ -254,7 +254,11 @@ func renderHeadline(level int, text, cost string) template.HTML {
 		class += " long"
 	}
 	if cost != "" {
-		s += ` <span class="cost">` + renderProse(cost) + "</span>"
+		size := "cost"
+		if utf8.RuneCountInString(cost) > longCost {
+			size += " small"
+		}
+		s += template.HTML(` <span class="` + size + `">` + string(renderProse(cost)) + "</span>")
 	}
 	return template.HTML(fmt.Sprintf(`<h%d class="%s">%s</h%d>`, level, class, s, level))
 }
@@ -267,8 +271,8 @@ var breakable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(\pL{3,})\.(\pL{3,})`)
 })
 
-// longHeadline is the length in characters from which a headline is set smaller.
-const longHeadline = 110
+// longHeadline and longCost are the lengths in characters from which a headline, and what follows it, are set smaller.
+const longHeadline, longCost = 110, 200
 
 // together matches text that is not broken across lines: a figure with its unit, a flag.
 var together = sync.OnceValue(func() *regexp.Regexp {

@@ -82,7 +82,16 @@ func listPictures(t *timeline.Timeline, n, h int) []pictureView {
 func splitPresent(d *diagnose.Diagnosis, all []pictureView) (drawn, absent []pictureView) {
 	known := slices.ContainsFunc(d.Targets, func(t diagnose.Target) bool { return t.Runtime != "" })
 	slow := d.Requests != nil && d.Requests.Slow > 0
+	together := slices.ContainsFunc(d.Ledger, func(e diagnose.Entry) bool { return e.Method == "share" })
 	for _, p := range all {
+		if p.Kind == "request" && together {
+			p.Missing = "What slow requests waited for is known for all of them together, not for each"
+			if strings.HasPrefix(p.Do, "curl") {
+				p.Missing += ". An execution trace of a few seconds under load shows it for each"
+			} else {
+				p.Do = ""
+			}
+		}
 		switch {
 		case p.Present:
 			drawn = append(drawn, p)

@@ -81,7 +81,7 @@ func newFactViews(all []model.Fact) (views []factView) {
 func nowAndThen(effects []model.Effect) (all []predictionView) {
 	for _, e := range effects {
 		now, then, low, high := knownOrNil(e.Now.Value), knownOrNil(e.Then.Value), knownOrNil(e.Then.Low), knownOrNil(e.Then.High)
-		v := predictionView{Metric: e.Title, Now: formatOptional(now, e.Unit), Then: formatOptional(then, e.Unit), Change: units.Change(now, then, nil, nil, e.Unit)}
+		v := predictionView{Metric: e.Title, Now: units.OfOptional(now, e.Unit), Then: units.OfOptional(then, e.Unit), Change: units.Change(now, then, nil, nil, e.Unit)}
 		if low != nil && high != nil {
 			factor, unit := units.Scale(e.Unit, *high)
 			v.Range = units.Range(low, high, factor, unit)

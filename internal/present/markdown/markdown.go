@@ -187,15 +187,8 @@ func (p *page) writeCause(v *diagnose.Verdict) {
 		if x.Low != nil && x.High != nil {
 			r = units.Of(*x.Low, x.Unit) + " – " + units.Of(*x.High, x.Unit)
 		}
-		p.writeRow(x.Metric, formatOptional(x.Now, x.Unit), formatOptional(x.Then, x.Unit), r)
+		p.writeRow(x.Metric, units.OfOptional(x.Now, x.Unit), units.OfOptional(x.Then, x.Unit), r)
 	}
-}
-
-func formatOptional(v *float64, unit string) string {
-	if v == nil {
-		return units.Unknown
-	}
-	return units.Of(*v, unit)
 }
 
 func (p *page) ruledOut(verdicts []diagnose.Verdict) {

@@ -86,7 +86,7 @@ func (g *Process) Heap() *Heap {
 		RSS: math.NaN(), Process: math.NaN(), P99: math.NaN()}
 	h.Most, h.Who = g.memoryRoom()
 	whole, pieces := g.Recording()
-	h.Span, h.Paced, h.Marking, h.Alloc, h.Procs = whole.Span, whole.Rate.Number, whole.Marking.Number, orZero(whole.Alloc), orZero(whole.Processors)
+	h.Span, h.Paced, h.Marking, h.Alloc, h.Procs = whole.Span, whole.Rate.Number, whole.Marking.Number, whole.Alloc.OrZero(), whole.Processors.OrZero()
 	var roots []float64
 	for _, p := range pieces {
 		h.Cycles = append(h.Cycles, cyclesOf(p)...)
@@ -105,14 +105,6 @@ func (g *Process) Heap() *Heap {
 		h.P99 = l.Shorten(func(int) int64 { return 0 }).Now
 	}
 	return h
-}
-
-// orZero returns a figure in the models' form: 0 is unknown.
-func orZero(v metrics.Value) float64 {
-	if !v.Known() {
-		return 0
-	}
-	return v.Number
 }
 
 // pacedEnds returns the ends of the cycles that the pacer started, ns.

@@ -26,7 +26,7 @@ func (g *Process) Latencies() (*Latencies, error) {
 	if g.Ledger == nil || len(g.Ledger.Rows) == 0 {
 		return nil, errors.New("there are no requests")
 	}
-	r := Recorded{Processors: int(orZero(g.Processors)), Cycles: g.Rate.Number, Marking: g.Marking.Number}
+	r := Recorded{Processors: int(g.Processors.OrZero()), Cycles: g.Rate.Number, Marking: g.Marking.Number}
 	if g.Rate.Number > 0 {
 		r.MarkWork = 1e9 * (g.Assist.Number + g.Background.Number + g.Idle.Number) / g.Rate.Number
 		r.Stop = 1e9 * g.Stopped.Number / g.Rate.Number / 2

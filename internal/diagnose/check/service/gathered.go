@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 
@@ -96,15 +97,8 @@ func gatheredBy(c *check.Case, calls []*exchangedCall, rows []int) *gathering {
 	for n := 1; n < len(calls); n++ {
 		between = append(between, calls[n].begun-calls[n-1].begun)
 	}
-	apart := stats.QuantileOf(slices.Clone(between), .5)
-	near := 0
-	for _, ns := range between {
-		times := max(1, (ns+apart/2)/max(1, apart)) // none is made where nothing was handed over
-		if float64(max(ns-times*apart, times*apart-ns)) <= clockNear.Value*float64(apart) {
-			near++
-		}
-	}
-	if float64(apart) < check.Noticeable.Value || float64(near) < clockMost.Value*float64(len(between)) {
+	apart, even := stats.EvenDistances(between, clockNear.Value, math.MaxInt64) // no call is made where nothing was handed over
+	if float64(apart) < check.Noticeable.Value || float64(even) < clockMost.Value*float64(len(between)) {
 		return nil
 	}
 	r := &c.Bundle.Requests

@@ -49,13 +49,13 @@ function count(v) {
 
 function percent(share) {
   const p = share * 100;
-  if (p > 0 && p < 0.1) return "< 0.1 %";
+  if (p > 0 && p < 0.1) return "<0.1 %";
   return (p >= 99.95 || p === 0 ? p.toFixed(0) : p >= 10 ? p.toFixed(0) : p.toFixed(1)) + " %";
 }
 
-// fileName is a source without its folders; several are as they are.
+// fileName is a source, or several, without folders.
 function fileName(source) {
-  return source.includes(", ") ? source : source.slice(source.lastIndexOf("/") + 1);
+  return source.split(", ").map((s) => s.slice(s.lastIndexOf("/") + 1)).join(", ");
 }
 
 // amount writes a figure of a chart or flame in its unit.
@@ -70,7 +70,7 @@ function amount(v, unit) {
     case "s/s": return digits(v); // how many at a time, on average
     case "ms/s": return digits(v / 1e3);
     case "cores": return digits(v) + (digits(v) === "1" ? " CPU" : " CPUs");
-    case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " /s";
+    case "1/s": return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + "/s";
     default: return (Math.abs(v) >= 1e6 ? count(v) : digits(v)) + " " + unit;
   }
 }

@@ -300,10 +300,7 @@ class FlamesPart {
     return { x: r.left + b.x + b.w / 2, y: r.top + (b.row + 0.5) * rowHeight };
   }
 
-  refresh() {
-    this.fill();
-    this.draw();
-  }
+  steps() { return [() => this.fill(), () => this.draw()]; }
 }
 
 // last is a function's name without the path of its package.

@@ -41,6 +41,12 @@ class Palette {
 
   // on is the colour for text upon a colour: as the page says, else what contrasts.
   on(name) {
+    const key = "on " + name;
+    if (!this.known.has(key)) this.known.set(key, this.upon(name));
+    return this.known.get(key);
+  }
+
+  upon(name) {
     const given = this.style.getPropertyValue("--t" + (name[0] === "m" ? "" : name[0]) + name.slice(1)).trim();
     if (given) return given;
     const [r, g, b] = Array.from(this.rgb(name), (v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));

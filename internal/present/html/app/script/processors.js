@@ -95,6 +95,8 @@ class ProcessorsPart {
     this.draw();
   }
 
+  steps() { return [() => this.draw()]; }
+
   draw() {
     const total = this.stack.clientWidth;
     if (!total) return;

@@ -33,7 +33,7 @@ class RequestPart {
     this.facts.setAttribute("aria-live", "polite");
     host.append(this.part);
     this.view = new View(0, 1);
-    this.only(null);
+    this.only(report.route);
     this.save.append(saver(model.subject, "request", () => [{
       name: "request " + (this.index + 1), make: () => {
         const drawing = record(this.surface, () => this.draw());
@@ -343,11 +343,10 @@ class RequestPart {
     return out;
   }
 
-  refresh() {
-    if (this.index < 0) return;
+  steps() {
+    if (this.index < 0) return [() => this.show(this.report.index)];
     this.sum();
-    this.fill();
-    this.draw();
+    return [() => this.fill(), () => this.draw()];
   }
 }
 

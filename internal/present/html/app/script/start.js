@@ -17,16 +17,26 @@ class Report {
       timeline: model.requests.length + model.bands.length + model.charts.length > 0, request: model.slow.length > 0,
       processors: model.processors.length > 0, flames: model.flames.length > 0,
     };
-    const make = { timeline: Timeline, request: RequestPart, processors: ProcessorsPart, flames: FlamesPart };
     this.hosts = {};
+    this.drawable = [];
     for (const name of partNames) {
       const host = document.querySelector(`.mount[data-view="${name}"][data-n="${n}"]`);
       this.hosts[name] = host;
-      this[name] = host && has[name] ? new make[name](host, model, this) : null;
-      if (host && !has[name]) host.hidden = true;
+      this[name] = null;
+      if (host && has[name]) this.drawable.push(name);
+      else if (host) host.hidden = true;
     }
     this.routes = new RoutesPart(n, model, this);
     if (model.slow.length) this.select(0, false, true);
+  }
+
+  // steps make and draw the parts, each in little time: what a step returns is to be done next.
+  steps() {
+    const make = { timeline: Timeline, request: RequestPart, processors: ProcessorsPart, flames: FlamesPart };
+    return this.drawable.map((name) => () => {
+      this[name] = new make[name](this.hosts[name], this.model, this);
+      return [() => this[name].steps()];
+    });
   }
 
   // choose shows only the requests of a route, null: of all.
@@ -112,8 +122,7 @@ class Report {
     for (const name of partNames) {
       const part = this[name];
       if (!part) continue;
-      if (part.refresh) part.refresh();
-      else part.draw();
+      for (const step of part.steps()) step();
     }
     this.routes.draw();
   }
@@ -138,27 +147,79 @@ function start() {
       complain(n, err);
     }
   }
+  const first = reports.find(Boolean), drawing = new Turns(reports);
   const again = () => {
     palette.refresh();
+    drawing.finish();
     for (const r of reports) if (r) r.draw();
   };
-  again();
-  const first = reports.find(Boolean);
   if (first) saveFigures(first.model.subject);
-  follow(reports);
+  follow(reports, drawing);
   watch(reports, again);
-  const drawn = performance.now();
-  expose(reports, new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => {
-    resolve({ decode: decoded - began, draw: drawn - decoded, total: performance.now() });
-  }))));
+  const took = { decode: decoded - began };
+  window.unstall = {
+    ready: shown().then((now) => {
+      took.usable = now;
+      return drawing.inTurns();
+    }).then(() => {
+      Object.assign(took, { draw: drawing.took, longest: drawing.longest });
+      expose(reports);
+      return shown();
+    }).then((now) => Object.assign(took, { total: now })),
+  };
 }
 
-// follow keeps the page's address a link to what is seen, and does what it says.
-function follow(reports) {
+// shown resolves to when what was done so far is on the screen (ms).
+function shown() {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(performance.now()))));
+}
+
+// Turns is the drawing of all parts: step by step, so that the page answers its reader meanwhile, or at once where a part is asked for.
+class Turns {
+  constructor(reports) {
+    this.todo = reports.flatMap((r) => (r ? r.steps().map((step) => [r, step]) : []));
+    this.took = this.longest = 0; // ms: all steps, and the longest turn
+  }
+
+  next() {
+    const [r, step] = this.todo.shift();
+    try {
+      const more = step();
+      if (more) this.todo.unshift(...more.map((s) => [r, s]));
+    } catch (err) {
+      complain(r.n, err);
+      this.todo = this.todo.filter(([other]) => other !== r);
+    }
+  }
+
+  // turn does steps for so many ms, one at least.
+  turn(most) {
+    const began = performance.now();
+    let took = 0;
+    for (; this.todo.length && took < most; took = performance.now() - began) this.next();
+    this.took += took;
+    this.longest = Math.max(this.longest, took);
+  }
+
+  finish() { this.turn(Infinity); }
+
+  async inTurns() {
+    while (this.todo.length) {
+      this.turn(turnMost);
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+}
+
+const turnMost = 30; // ms: with the step that is under way then, what a reader does is answered within 50 ms or so
+
+// follow keeps the page's address a link to what is seen, and does what it says. Where a reader comes back to a place, all above it is drawn first.
+function follow(reports, drawing) {
   const all = reports.filter(Boolean);
   const go = () => {
     const { at, values } = readLink(location.hash);
     if (!values.size) return false;
+    drawing.finish();
     for (const r of all) r.follow(values);
     const place = document.getElementById(at);
     if (place) place.scrollIntoView({ block: "start" });
@@ -176,6 +237,8 @@ function follow(reports) {
       location.replace(hash || "#"); // a page whose address may not be changed otherwise
     }
   };
+  const [came] = performance.getEntriesByType("navigation");
+  if (location.hash || came && came.type !== "navigate") drawing.finish();
   go();
   for (const r of all) {
     r.changed = () => {
@@ -233,7 +296,7 @@ function watch(reports, again) {
 }
 
 // expose is what tests of the page hold on to.
-function expose(reports, ready) {
+function expose(reports) {
   const zooms = (part, element) => ({
     window: () => [part.view.lo, part.view.hi],
     full: () => [part.view.min, part.view.max],
@@ -252,8 +315,7 @@ function expose(reports, ready) {
     },
     element,
   });
-  window.unstall = {
-    ready,
+  Object.assign(window.unstall, {
     reports: reports.map((r) => r && {
       route: () => r.route, choose: (route) => r.choose(route),
       timeline: r.timeline && { ...zooms(r.timeline, r.timeline.stack), counts: () => r.timeline.counts(), place: (i) => r.timeline.place(i) },
@@ -278,7 +340,7 @@ function expose(reports, ready) {
         speedscope: () => speedscopeOf(r.flames.tree, "test"), place: (node) => r.flames.place(node), element: r.flames.plot,
       },
     }),
-  };
+  });
 }
 
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", start);

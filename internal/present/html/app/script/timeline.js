@@ -105,20 +105,20 @@ class Timeline {
     this.plotWidth = Math.max(width - this.gutter - rightEdge, 20);
   }
 
-  draw() {
+  draw() { for (const step of this.steps()) step(); }
+
+  steps() {
     this.measure();
-    if (!this.width) return; // not shown
+    if (!this.width) return []; // not shown
     this.axis = windowTicks(this.model, this.view, this.plotWidth);
     const { route } = this.report;
     const apart = this.model.charts.some((c) => c.route === route && c.route);
-    for (const t of this.tracks) {
-      const c = t.chart;
-      t.element.hidden = Boolean(c && (c.route ? c.route !== route : apart && c.id === "slow"));
-      if (!t.element.hidden) t.draw();
-    }
-    this.drawMark();
-    this.say();
-    this.fill();
+    for (const t of this.tracks) t.element.hidden = Boolean(t.chart && (t.chart.route ? t.chart.route !== route : apart && t.chart.id === "slow"));
+    return [...this.tracks.filter((t) => !t.element.hidden).map((t) => () => t.draw()), () => {
+      this.drawMark();
+      this.say();
+      this.fill();
+    }];
   }
 
   // fill writes what is drawn as a table, if that is open.

@@ -7,7 +7,7 @@ import test from "node:test";
 const names = ["column", "search", "figure", "scale", "view", "density", "cover", "curve", "lane", "tree", "link"];
 const source = names.map((n) => readFileSync(`${process.env.SCRIPT}/${n}.js`, "utf8")).join("\n");
 const app = new Function(`"use strict";${source}
-return { column, decode, lowerBound, upperBound, digits, duration, bytes, count, percent, amount, clock, moment, plain, timeTicks, logTicks, linearTicks, logScale,
+return { column, decode, lowerBound, upperBound, digits, duration, bytes, count, percent, fileName, amount, clock, moment, plain, timeTicks, logTicks, linearTicks, logScale,
   View, inWindow, rows, density, nearest, cover, watched, intervalAt, constant, extremes, stacked, valueAt, shares, runs, laneSpans, laneTotals, spanAt, pack, tree, boxes, find, topBySelf, path, ofRoute, readLink, writeLink, windowText, readWindow };`)();
 
 // random is a generator with a seed, so that a failure can be repeated.
@@ -20,8 +20,9 @@ test("figures", () => {
     [app.duration(0), "0 ns"], [app.duration(999), "999 ns"], [app.duration(999.6), "1 µs"], [app.duration(51_743_212), "51.7 ms"], [app.duration(999_600), "1 ms"],
     [app.duration(1.5e9), "1.5 s"], [app.duration(125e9), "2 min 5 s"], [app.duration(7260e9), "2 h 1 min"], [app.duration(7199e9 + 3540e9), "2 h 59 min"], [app.duration(864e12), "10 days"], [app.duration(-2500), "−2.5 µs"],
     [app.bytes(0), "0 B"], [app.bytes(122 * 1048576), "122 MiB"], [app.bytes(1023.9), "1 KiB"], [app.count(14516), "14,516"], [app.count(10_200_000), "10.2 M"],
-    [app.percent(0), "0 %"], [app.percent(0.0004), "< 0.1 %"], [app.percent(0.0123), "1.2 %"], [app.percent(1), "100 %"],
-    [app.amount(28309, "ms/s"), "28.3"], [app.amount(187e3, "ms/s"), "187"], [app.amount(0.53, "s/s"), "0.53"], [app.amount(0.53, "share"), "53 %"], [app.amount(0.53, "1"), "0.53"], [app.amount(1760, "1/s"), "1,760 /s"], [app.amount(1.25, "cores"), "1.25 CPUs"], [app.amount(1, "cores"), "1 CPU"],
+    [app.percent(0), "0 %"], [app.percent(0.0004), "<0.1 %"], [app.percent(0.0123), "1.2 %"], [app.percent(1), "100 %"],
+    [app.fileName("/var/log/a.txt"), "a.txt"], [app.fileName("a.txt"), "a.txt"], [app.fileName("/day/a.txt, /day/b.txt"), "a.txt, b.txt"],
+    [app.amount(28309, "ms/s"), "28.3"], [app.amount(187e3, "ms/s"), "187"], [app.amount(0.53, "s/s"), "0.53"], [app.amount(0.53, "share"), "53 %"], [app.amount(0.53, "1"), "0.53"], [app.amount(1760, "1/s"), "1,760/s"], [app.amount(1.25, "cores"), "1.25 CPUs"], [app.amount(1, "cores"), "1 CPU"],
     [app.clock(11882e9 + 123_456_789, 1e9), "03:18:02"], [app.clock(11882e9 + 123_456_789, 1e6), "03:18:02.123"], [app.clock(86400e9 + 1e9, 1e9), "00:00:01"],
     [app.plain(40_135_000, 1e3), "40.135 ms"], [app.plain(0, 1e3, 50e6), "0.000 ms"], [app.plain(1500, 500), "1.5 µs"], [app.plain(1560 * 60e9, 60e9), "26:00 h"], [app.plain(700e9, 1e9), "11:40 min"],
   ]) assert.equal(got, want);
