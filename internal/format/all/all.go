@@ -70,6 +70,7 @@ import (
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
+	"github.com/unstall/unstall/internal/format/statementlog"
 	"github.com/unstall/unstall/internal/format/strace"
 	"github.com/unstall/unstall/internal/format/stuckrequests"
 	"github.com/unstall/unstall/internal/format/syscalls"
@@ -174,6 +175,7 @@ var Formats = []format.Format{
 	tickprofile.Format,
 	databaselog.Format,
 	databaseactivity.Format,
+	statementlog.Format,
 	phpfpm.Status,
 	phpfpm.Config,
 	phpfpm.Slow,
