@@ -78,6 +78,7 @@ import (
 	"github.com/unstall/unstall/internal/format/tcpproxy"
 	"github.com/unstall/unstall/internal/format/threaddump"
 	"github.com/unstall/unstall/internal/format/tickprofile"
+	"github.com/unstall/unstall/internal/format/tracetop"
 	"github.com/unstall/unstall/internal/format/uwsgi"
 	"github.com/unstall/unstall/internal/format/vthreads"
 	"github.com/unstall/unstall/internal/format/waitqueues"
@@ -173,6 +174,7 @@ var Formats = []format.Format{
 	jfrtext.Format,
 	nodegc.Format,
 	tickprofile.Format,
+	tracetop.Format,
 	databaselog.Format,
 	databaseactivity.Format,
 	statementlog.Format,

@@ -37,11 +37,11 @@ var Debugger = format.Format{
 		inside := false
 		for l := range bytes.Lines(head) {
 			l = bytes.TrimSpace(l[:min(len(l), mostListed)])
-			if _, ok := debuggedGoroutine(l); ok {
+			if _, ok := delveRow(l); ok {
+				return format.Sure
+			} else if _, ok := debuggedGoroutine(l); ok {
 				inside = true
 			} else if _, _, ok := debuggedFrame(l); ok && inside {
-				return format.Sure
-			} else if _, ok := delveRow(l); ok {
 				return format.Sure
 			} else {
 				inside = inside && len(l) == 0
