@@ -41,7 +41,7 @@ var (
 	efMark      = []byte("Executed DbCommand (")
 	djangoMark  = []byte("; args=")
 	gormMark    = []byte("ms] [rows:")
-	sessionMark = []byte(" nanoseconds spent executing ")
+	sessionMark = []byte("nanoseconds spent executing ")
 )
 
 func hasMark(text []byte) bool {

@@ -48,7 +48,7 @@ const (
 	mostName = 300
 )
 
-var heading = []byte(" Functions (")
+var heading = []byte("Functions (")
 
 // row is a function and its shares.
 type row struct{ name, inclusive, exclusive string }
