@@ -83,6 +83,7 @@ type thread struct {
 	name, state string
 	frames      []frame
 	line        int64
+	printed     bool // by the program itself, not by a tool
 	outermost   bool // comes first in the text
 }
 
@@ -96,6 +97,7 @@ func headingOf(text string) (t thread, ok bool) {
 		return t, true
 	}
 	if id, found := strings.CutPrefix(text, "# ThreadID: "); found {
+		t.printed = true
 		return t, isID(id)
 	}
 	rest, current := strings.CutPrefix(text, "Current thread ")
@@ -116,7 +118,7 @@ func headingOf(text string) (t thread, ok bool) {
 	}
 	if name, found := strings.CutPrefix(rest, `"`); found { // a program's own words follow
 		name, words, closed := strings.Cut(name, `"`)
-		t.name = clipText(name)
+		t.name, t.printed = clipText(name), true
 		return t, closed && name != "" && len(words) <= mostWords
 	}
 	state, name, ok := strings.Cut(rest, ")")
@@ -205,7 +207,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if f, ok := frameOf(text); ok && len(all) > 0 && len(all[len(all)-1].frames) < mostFrames {
 			t := &all[len(all)-1]
 			t.frames = append(t.frames, f)
-			t.outermost = t.outermost || strings.Contains(text, ", in ")
+			t.outermost = t.outermost || t.printed && strings.Contains(text, ", in ")
 		}
 		return true
 	})

@@ -34,7 +34,7 @@ pipeline, or a cache for what repeats. A faster database helps little, as most o
 	Thresholds: []check.Threshold{aSecond, manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
-	Needs:   "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans), or the program's own log of its statements",
+	Needs:   "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
 	Applies: func(c *check.Case) bool { return hasStatements(c) || c.Ledger != nil && len(callsOf(c)) > 0 },
 	Judge:   judgeChatty,
 }

@@ -26,8 +26,8 @@ func judgeStatements(c *check.Case) check.Verdict {
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%.0f %s one after the other, %s together", n.Number, what, units.Time(all.Number))}
 	v.Weigh(n.Number, manyCalls)
 	v.Weigh(all.Number, aSecond)
-	v.Evidence = append(v.Evidence, c.Figure("statements.in_turn", what+" that followed each other, at most", n.Number, "count", n.Origin),
-		c.Figure("statements.in_turn_ms", "time of all of these", all.Number/1e6, "ms", all.Origin))
+	v.Evidence = append(v.Evidence, c.Figure("statements.in_turn", "statements that followed each other, at most", n.Number, "count", n.Origin),
+		c.Figure("statements.in_turn_ms", "time of all of them", all.Number/1e6, "ms", all.Origin))
 	if n.Number < manyCalls.Value || all.Number < aSecond.Value {
 		v.Rule, v.Needs = check.TooFew, []check.Need{{What: "requests from the same time, to show what the statements cost them: an access log with durations"}}
 		return v
