@@ -509,7 +509,9 @@ const (
 	FactGoSchedLooks           = "go.sched.looks"                   // lines of Go's scheduler (schedtrace)
 	FactGoReady                = "go.sched.ready"                   // goroutines that were ready and waited for a P, on average
 	FactGoBusy                 = "go.sched.busy"                    // share of the Ps that were not idle, on average
-	FactHeartbeatsLate         = "dotnet.heartbeat.late"            // times that Kestrel told of a heartbeat that no thread of the pool ran in time
+	FactStatementsInTurn       = "statements.inTurn"                // statements of one shape that a program logged one after the other, at most; Value is it without its literals, "" if all of a session are meant
+	FactStatementsInTurnTime   = "statements.inTurn.time"           // ns of all of them; Value likewise
+	FactHeartbeatsLate         = "dotnet.heartbeat.late"            // times that a server told of work that no thread of the pool ran in time; Value is what, as "Kestrel heartbeat"
 	FactHeartbeatMost          = "dotnet.heartbeat.longest"         // ns of one of these, at most
 	FactLoopBlocked            = "threads.loopStands"               // threads that are to run an event loop and wait in a call that blocks, at one look; Value is where
 	FactLoopHeld               = "loop.held"                        // times that work held an event loop for so long that the program told of it; Value is the code that did for longest

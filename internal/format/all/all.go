@@ -70,6 +70,7 @@ import (
 	"github.com/unstall/unstall/internal/format/socketstat"
 	"github.com/unstall/unstall/internal/format/sos"
 	"github.com/unstall/unstall/internal/format/spans"
+	"github.com/unstall/unstall/internal/format/statementlog"
 	"github.com/unstall/unstall/internal/format/strace"
 	"github.com/unstall/unstall/internal/format/stuckrequests"
 	"github.com/unstall/unstall/internal/format/syscalls"
@@ -77,6 +78,7 @@ import (
 	"github.com/unstall/unstall/internal/format/tcpproxy"
 	"github.com/unstall/unstall/internal/format/threaddump"
 	"github.com/unstall/unstall/internal/format/tickprofile"
+	"github.com/unstall/unstall/internal/format/tracetop"
 	"github.com/unstall/unstall/internal/format/uwsgi"
 	"github.com/unstall/unstall/internal/format/vthreads"
 	"github.com/unstall/unstall/internal/format/waitqueues"
@@ -172,8 +174,10 @@ var Formats = []format.Format{
 	jfrtext.Format,
 	nodegc.Format,
 	tickprofile.Format,
+	tracetop.Format,
 	databaselog.Format,
 	databaseactivity.Format,
+	statementlog.Format,
 	phpfpm.Status,
 	phpfpm.Config,
 	phpfpm.Slow,

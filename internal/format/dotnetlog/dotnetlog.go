@@ -5,12 +5,13 @@
 //	As of "…", the heartbeat has been running for "00:00:01.3" which is longer than "00:00:01". This could be caused
 //	by thread pool starvation.                                                                                        Kestrel, 5.0 on
 //	Heartbeat took longer than "00:00:01" at "01/24/2018 14:22:35 +00:00".                                            Kestrel, up to 3.1
+//	.NET Thread Pool is exhibiting delays of 13.3251887s. This can indicate .NET Thread Pool starvation, …             Orleans, 7 on
 //	.NET Runtime Platform stalled for 00:00:13.1400000 - possibly GC? We are now using total of 812MB memory.         Orleans, 3 on
 //
 // Sources: src/KurrentDB.Core/Metrics of https://github.com/kurrent-io/KurrentDB (24.10 on), Heartbeat.cs of
 // https://github.com/dotnet/aspnetcore, MembershipSystemTarget and Watchdog of https://github.com/dotnet/orleans.
 //
-// The logs have only long delays. A heartbeat of Kestrel is late if no pool thread ran it in time: the pool has too few threads, or the CPUs
+// The logs have only long delays. A heartbeat of Kestrel, and the work that Orleans queues to see how long it takes, is late if no pool thread ran it in time: the pool has too few threads, or the CPUs
 // are busy.
 package dotnetlog
 
@@ -48,6 +49,7 @@ var kinds = []kind{
 	{"suspension", "suspensions for GC", []byte("ong Execution Engine Suspension. Reason: GarbageCollection."), "Took: ", false},
 	{"heartbeat", "late heartbeats of Kestrel", []byte("the heartbeat has been running for \""), "", false},
 	{"heartbeat", "late heartbeats of Kestrel", []byte("eartbeat took longer than \""), "", false}, // up to 3.1: the limit alone
+	{"probe", "late probes of the thread pool", []byte(".NET Thread Pool is exhibiting delays of "), "", false},
 	{"stall", "times that the runtime stood still", []byte(".NET Runtime Platform stalled for "), "", false},
 }
 
@@ -72,7 +74,7 @@ func parseLine(l []byte) (k *kind, ns float64) {
 	return nil, 0
 }
 
-// durationOf reads "15,727ms" and "00:00:13.1400000" in ns; 0 for other text.
+// durationOf reads "15,727ms", "13.3251887s" and "00:00:13.1400000" in ns; 0 for other text.
 func durationOf(s string) float64 {
 	n := 0
 	for n < len(s) && (s[n] >= '0' && s[n] <= '9' || s[n] == ',' || s[n] == '.' || s[n] == ':') {
@@ -85,6 +87,13 @@ func durationOf(s string) float64 {
 			return 0
 		}
 		return v * 1e6
+	}
+	if strings.HasPrefix(s[n:], "s") && !strings.Contains(digits, ":") {
+		v, err := strconv.ParseFloat(digits, 64)
+		if err != nil || !(v >= 0 && v < 1e6) {
+			return 0
+		}
+		return v * 1e9
 	}
 	part := strings.Split(digits, ":")
 	if len(part) != 3 {
@@ -167,8 +176,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		case k.full:
 			fact(evidence.FactGen2Most, x.most)
 			fact(evidence.FactGen2Count, float64(x.n))
-		case k.id == "heartbeat":
-			fact(evidence.FactHeartbeatsLate, float64(x.n))
+		case k.id == "heartbeat", k.id == "probe":
+			name := "Kestrel heartbeat"
+			if k.id == "probe" {
+				name = "Orleans probe"
+			}
+			b.FactAt(subject, evidence.FactHeartbeatsLate, name, float64(x.n), x.line)
 			fact(evidence.FactHeartbeatMost, x.most)
 		case k.id == "suspension":
 			if all["full"] == nil {

@@ -18,10 +18,18 @@ import (
 //	  main.(*pool).Do (/src/pool.go:440)
 //	  created at: main.main (/src/main.go:12)
 //
-// They become a goroutine dump. A debugger does not print the state; the runtime function that parked the goroutine shows it.
+// and the list of delve, a row each, with the place that is the user's:
+//
+//   - Goroutine 57 - User: /usr/local/go/src/sync/rwmutex.go:103 sync.(*RWMutex).Lock (0x479a0e) [semacquire 41m2.1s]
+//     Goroutine 58 - User: /usr/local/go/src/net/fd_windows.go:139 net.(*netFD).accept (0x7ff69202c9c5) (thread 17308)
+//
+// (https://github.com/go-delve/delve/blob/master/pkg/terminal/command.go, 1.0 to 1.25). How long a row says that it waits is the age of the machine, or nonsense, in
+// most versions, and is not read. A front end's stack may follow a row.
+//
+// They become a goroutine dump. A front end does not print the state; the runtime function that parked the goroutine shows it.
 var Debugger = format.Format{
 	Name:  "go-debugger",
-	About: "goroutines as GoLand and other debuggers print them",
+	About: "goroutines as delve, GoLand and other debuggers print them",
 	Match: func(head []byte) format.Confidence {
 		if !bytes.Contains(head, []byte("Goroutine ")) {
 			return format.No
@@ -29,7 +37,9 @@ var Debugger = format.Format{
 		inside := false
 		for l := range bytes.Lines(head) {
 			l = bytes.TrimSpace(l[:min(len(l), mostListed)])
-			if _, ok := debuggedGoroutine(l); ok {
+			if _, ok := delveRow(l); ok {
+				return format.Sure
+			} else if _, ok := debuggedGoroutine(l); ok {
 				inside = true
 			} else if _, _, ok := debuggedFrame(l); ok && inside {
 				return format.Sure
@@ -55,6 +65,37 @@ func debuggedGoroutine(l []byte) (number string, ok bool) {
 		}
 	}
 	return string(word), true
+}
+
+// delved is a row of delve's list.
+type delved struct{ number, function, position, state string }
+
+// delveRow reads "Goroutine 57 - User: /usr/local/go/src/sync/rwmutex.go:103 sync.(*RWMutex).Lock (0x479a0e) [semacquire 41m2.1s]". A list by other places than the
+// user's does not show where goroutines are.
+func delveRow(l []byte) (d delved, ok bool) {
+	head, rest, ok := bytes.Cut(bytes.TrimPrefix(l, []byte("* ")), []byte(" - User: "))
+	if !ok {
+		return d, false
+	}
+	d.number, ok = debuggedGoroutine(head)
+	place, rest, ok2 := bytes.Cut(rest, []byte(" (0x"))
+	at := bytes.LastIndexByte(place, ' ')
+	if !ok || !ok2 || at <= 0 {
+		return d, false
+	}
+	d.position, d.function = string(place[:at]), string(place[at+1:])
+	colon := strings.LastIndexByte(d.position, ':')
+	if colon < 0 || strings.IndexByte(d.function, '.') <= 0 {
+		return d, false
+	}
+	d.state = "running"
+	if open := bytes.IndexByte(rest, '['); open >= 0 {
+		d.state = string(bytes.TrimSuffix(rest[open+1:], []byte("]")))
+		if space := strings.LastIndexByte(d.state, ' '); space > 0 && d.state[space+1:] != "" && d.state[space+1] >= '0' && d.state[space+1] <= '9' {
+			d.state = d.state[:space] // how long
+		}
+	}
+	return d, true
 }
 
 // debuggedFrame reads "sync.(*RWMutex).RLock (/usr/local/go/src/sync/rwmutex.go:71)".
@@ -104,6 +145,14 @@ func parseDebugger(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	err := a.Lines(func(l format.Line) bool {
 		text := bytes.TrimSpace(l.Text[:min(len(l.Text), mostListed)])
+		if d, ok := delveRow(text); ok {
+			put(l, "")
+			put(l, "goroutine "+d.number+" ["+d.state+"]:")
+			put(l, d.function+"(...)")
+			put(l, "\t"+d.position)
+			head = -1
+			return ctx.Err() == nil
+		}
 		if n, ok := debuggedGoroutine(text); ok {
 			put(l, "")
 			number, head, settled = n, len(lines), false

@@ -10,10 +10,12 @@ import (
 )
 
 var debuggers = formattest.Suite{Format: Debugger, Dir: "testdata/debugger", Name: "goroutines.txt", Match: map[string]format.Confidence{
-	"Goroutine 87\n  runtime.gopark (/usr/local/go/src/runtime/proc.go:364)\n": format.Sure,
-	"Goroutine 87 main.(*pool).Do\n  main.(*pool).Do (<snip>/pool.go:440)\n":   format.Sure,
-	"Goroutine 87 was started (see above)\n":                                   format.No,
-	"Goroutine leak\n  main.run (main.go:3)\n":                                 format.No,
+	"Goroutine 87\n  runtime.gopark (/usr/local/go/src/runtime/proc.go:364)\n":                         format.Sure,
+	"Goroutine 87 main.(*pool).Do\n  main.(*pool).Do (<snip>/pool.go:440)\n":                           format.Sure,
+	"  Goroutine 1 - User: ./main.go:8 main.main (0x49aeb4) (thread 812)\n":                            format.Sure,
+	"  Goroutine 8 - Start: /usr/local/go/src/runtime/mgc.go:1817 runtime.gcBgMarkWorker (0x41db50)\n": format.No,
+	"Goroutine 87 was started (see above)\n":                                                           format.No,
+	"Goroutine leak\n  main.run (main.go:3)\n":                                                         format.No,
 }}
 
 func TestDebugger(t *testing.T) { debuggers.Test(t) }

@@ -10,6 +10,7 @@
 //	vegeta      report as text, json, hist, hdrplot; encode to json and csv (12)
 //	                                              github.com/tsenart/vegeta lib/reporters.go, lib/results.go
 //	wrk, wrk2   text, with --latency and -U       github.com/wg/wrk, github.com/giltene/wrk2 src/wrk.c
+//	autocannon  text (1 to 8)                     github.com/mcollina/autocannon lib/printResult.js
 //	bombardier  text and json (1.2)               github.com/codesenberg/bombardier templates.go
 //	hey         text and csv                      github.com/rakyll/hey requester/print.go
 //	oha         text and json                     github.com/hatoo/oha schema.json
@@ -40,7 +41,7 @@ import (
 // Format reads results of load generators.
 var Format = format.Format{
 	Name:  "loadresult",
-	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery, redis-benchmark",
+	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, autocannon, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery, redis-benchmark",
 	Whole: true,
 	Match: matchHead,
 	Parse: parseArtifact,

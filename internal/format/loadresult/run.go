@@ -22,6 +22,7 @@ type run struct {
 	below   []bound             // vegeta's histogram so far
 	notes   [][2]string         // further rows for inspect
 	columns int                 // of percentiles, in a table of them alone
+	head    []string            // of the columns of autocannon's table that is read
 	warn    []string
 	section string // where in a text the reader is
 	ended   bool   // the last line was seen

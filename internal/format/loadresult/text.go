@@ -22,6 +22,7 @@ type tool struct {
 
 var tools = []*tool{
 	{"wrk", wrkStarts, newWrk, wrkText, wrkWhole},
+	{autocannonName, autocannonStarts, newAutocannon, autocannonText, wrkWhole},
 	{"k6", k6Starts, newK6, k6Text, k6Whole},
 	{"vegeta", vegetaStarts, newVegeta, vegetaText, vegetaWhole},
 	{"bombardier", bombardierStarts, newBombardier, bombardierText, bombardierWhole},
@@ -38,7 +39,7 @@ var tools = []*tool{
 func toolOf(line string, cur *reading) *tool {
 	for _, t := range tools {
 		var r *run
-		if cur != nil && cur.tool == t {
+		if cur != nil && (cur.tool == t || cur.run.Tool == t.name) { // autocannon's first line is that of wrk
 			r = cur.run
 		}
 		if t.starts(line, r) {

@@ -38,6 +38,12 @@ func wrkText(r *run, line string) bool {
 	if len(f) == 0 || r.ended {
 		return true // what scripts print at the end is theirs
 	}
+	if len(f) > 1 && f[1] == "connections" { // wrk names its threads first
+		r.Tool = autocannonName
+	}
+	if r.Tool == autocannonName {
+		return autocannonText(r, line)
+	}
 	if r.section != "" && strings.HasSuffix(f[0], "%") {
 		return r.wrkQuantile(f)
 	}

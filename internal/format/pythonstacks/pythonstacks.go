@@ -8,6 +8,11 @@
 //	Thread 0x00007f5e1bfff640 (most recent call first):                           faulthandler
 //	  File "/usr/lib/python3.10/concurrent/futures/thread.py", line 81 in _worker
 //
+//	Thread 140211882126784 "waitress-3" hangs                                     programs that print sys._current_frames themselves,
+//	  File "/srv/shop/views.py", line 118, in fetch                              by traceback.format_stack: outermost function first
+//	    r = session.get(url)
+//	# ThreadID: 140211882126784
+//
 // Sources: src/dump.rs of https://github.com/benfred/py-spy (0.1 to 0.4), Python/traceback.c of CPython (3.3 to 3.14).
 //
 // py-spy also names threads that run no Python code now, without any function below: an idle worker of uWSGI is one.
@@ -48,7 +53,7 @@ const (
 )
 
 func matchHead(head []byte) format.Confidence {
-	if !bytes.Contains(head, []byte("hread ")) && !bytes.Contains(head, []byte(gdbHeading)) {
+	if !bytes.Contains(head, []byte("hread ")) && !bytes.Contains(head, []byte("# ThreadID: ")) && !bytes.Contains(head, []byte(gdbHeading)) {
 		return format.No
 	}
 	inside, spied := false, false
@@ -78,6 +83,8 @@ type thread struct {
 	name, state string
 	frames      []frame
 	line        int64
+	printed     bool // by the program itself, not by a tool
+	outermost   bool // comes first in the text
 }
 
 // frame is a function and where it is.
@@ -88,6 +95,10 @@ func headingOf(text string) (t thread, ok bool) {
 	text = strings.TrimSpace(text)
 	if text == gdbHeading {
 		return t, true
+	}
+	if id, found := strings.CutPrefix(text, "# ThreadID: "); found {
+		t.printed = true
+		return t, isID(id)
 	}
 	rest, current := strings.CutPrefix(text, "Current thread ")
 	if !current {
@@ -105,6 +116,11 @@ func headingOf(text string) (t thread, ok bool) {
 		}
 		return t, true
 	}
+	if name, found := strings.CutPrefix(rest, `"`); found { // a program's own words follow
+		name, words, closed := strings.Cut(name, `"`)
+		t.name, t.printed = clipText(name), true
+		return t, closed && name != "" && len(words) <= mostWords
+	}
 	state, name, ok := strings.Cut(rest, ")")
 	state, opens := strings.CutPrefix(state, "(")
 	if !ok || !opens {
@@ -119,6 +135,9 @@ func headingOf(text string) (t thread, ok bool) {
 	t.name = clipText(strings.Trim(strings.TrimPrefix(strings.TrimSpace(name), ":"), ` "`))
 	return t, true
 }
+
+// mostWords is how long words behind the name of a thread may be.
+const mostWords = 40
 
 // gdbHeading is the line that gdb's py-bt prints above a stack, below its own line of the thread.
 const gdbHeading = "Traceback (most recent call first):"
@@ -144,7 +163,7 @@ func frameOf(text string) (f frame, ok bool) {
 		name, of, ok := strings.Cut(rest, " of ")
 		return frame{clipText(name), "<built-in>"}, ok && name != "" && strings.HasSuffix(of, ">")
 	}
-	if rest, found := strings.CutPrefix(text, `File "`); found {
+	if rest, found := strings.CutPrefix(strings.Replace(text, `File: "`, `File "`, 1), `File "`); found {
 		file, rest, ok := strings.Cut(rest, `", line `)
 		_, name, ok2 := strings.Cut(rest, " in ")
 		return frame{clipText(name), clipText(file)}, ok && ok2 && name != ""
@@ -188,9 +207,15 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if f, ok := frameOf(text); ok && len(all) > 0 && len(all[len(all)-1].frames) < mostFrames {
 			t := &all[len(all)-1]
 			t.frames = append(t.frames, f)
+			t.outermost = t.outermost || t.printed && strings.Contains(text, ", in ")
 		}
 		return true
 	})
+	for i := range all {
+		if all[i].outermost {
+			slices.Reverse(all[i].frames)
+		}
+	}
 	all = slices.DeleteFunc(all, func(t thread) bool { return len(t.frames) == 0 && t.state == "" })
 	switch {
 	case ctx.Err() != nil:

@@ -14,6 +14,12 @@
 //	Executing <Task pending name='Task-7' coro=<serve() running at /srv/app.py:31> …> took 0.484 seconds           asyncio, debug mode
 //	Thread Thread[vert.x-eventloop-thread-2,5,main] has been blocked for 5103 ms, time limit is 2000               Vert.x, Quarkus
 //	Blocked for 155.159ms, operation started here:                                                                 Node.js, blocked-at
+//	2022-04-21 10:02:11 : Greenlet <Greenlet at 0x10f3b6d00: …> appears to be blocked                              gevent, monitor thread
+//	[WARNING] Your app's responsiveness to a new asynchronous event (…) was in excess of 100 milliseconds.         cats-effect
+//	Can't keep up! Is the server overloaded? Running 5031ms or 100 ticks behind                                    Minecraft
+//	[⚡] Tick #237 included GC lasting 7 ms. (type = Young Gen)                                                     Minecraft, spark
+//	@smithy/node-http-handler:WARN - socket usage at capacity=50 and 344 additional requests are enqueued.         SDK of AWS for Node.js
+//	HikariPool-1 - Thread starvation or clock leap detected (housekeeper delta=47s466ms).                          HikariCP
 //	HTTPSConnectionPool(host='db.example.com', port=443): Read timed out. (read timeout=3.5)                       clients in Python
 //	Get "https://db.example.com/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)      clients in Go
 //	Cache MISS: prices:all                                                                                         programs that log their cache (cache.go)
@@ -30,7 +36,8 @@
 //
 // Sources: ngx_connection.c and ngx_http_upstream.c of nginx (1.0 to 1.27), prefork.c and event.c of Apache (2.2 to 2.4), arbiter.py of
 // gunicorn (0.8 to 23), core/loop.c and core/master_utils.c of uWSGI (1.9 to 2.0), wal.go of etcd (2 to 3.6), FileTxnLog.java of
-// ZooKeeper (3.4 to 3.9), base_events.py of Python (3.4 to 3.14), BlockedThreadChecker.java of Vert.x (3 to 5), reactor.cc of Seastar,
+// ZooKeeper (3.4 to 3.9), base_events.py of Python (3.4 to 3.14), BlockedThreadChecker.java of Vert.x (3 to 5), _tracer.py of gevent (1.3 to 24), CpuStarvationCheck.scala of cats-effect (3.4 to 3.6), node-http-handler.ts of
+// smithy-typescript (2 to 4), reactor.cc of Seastar,
 // QueuedThreadPool.java of Jetty (8 to 12), log_subscriber.rb of Rails (3 to 8), PGMap.cc, HealthMonitor.cc and OSD.cc of Ceph (0.94 to 19), and those of the other servers in lines.go.
 //
 // Such a line shows that something happened, and not how often it did not, so there is no share of requests. The number of lines of a kind
@@ -56,7 +63,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
-	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, Vert.x, Seastar, blocked-at), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go); of programs that log what their cache lacks",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases, the SDK of AWS), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, gevent, Vert.x, cats-effect, Seastar, blocked-at, Minecraft), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go); of programs that log what their cache lacks",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -152,7 +159,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var all []*group
 	dropped, unzoned := int64(0), false
 	var cache cacheLog
-	var held *group // of the line above, if it is about an event loop: its stack follows
+	var held *group     // of the line above, if it is about an event loop: its stack follows
+	var greenlet *group // whose stack of Python is being read
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -164,6 +172,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			return true
 		}
 		held = nil
+		if greenlet != nil && greenlet.addGreenletFrame(l) {
+			return true
+		}
 		if cache.readLine(l) || !hasMark(l.Text) {
 			return true
 		}
@@ -185,8 +196,11 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		at, zoned := lineTime(l)
 		unzoned = unzoned || at != 0 && !zoned
 		g.addLine(t, at)
-		if g.id == "vertx-loop" && g.calm == "" {
+		switch {
+		case g.id == "vertx-loop" && g.calm == "":
 			held, g.stack = g, 0
+		case g.id == "gevent-hub":
+			greenlet = g
 		}
 		return true
 	})
@@ -222,6 +236,25 @@ func (g *group) addFrame(l format.Line) bool {
 	}
 	if g.blocks != "" && g.blockedAt == "" && !java.InLibrary(function) {
 		g.blockedAt = function
+	}
+	return true
+}
+
+// addGreenletFrame reads a line of the stack of Python that gevent prints below a greenlet that blocks, outermost first; false of other lines. What stands there
+// holds the loop, whatever it does.
+func (g *group) addGreenletFrame(l format.Line) bool {
+	_, rest, ok := bytes.Cut(l.Text, []byte(`File "`))
+	if !ok {
+		return false
+	}
+	file, rest, ok := bytes.Cut(rest, []byte(`", line `))
+	_, name, ok2 := bytes.Cut(rest, []byte(", in "))
+	if !ok || !ok2 || bytes.HasSuffix(file, []byte("/gevent/_monitor.py")) { // the thread that looks
+		return ok
+	}
+	if !bytes.Contains(file, []byte("/site-packages/")) && !bytes.Contains(file, []byte("/lib/python")) {
+		name = bytes.TrimSpace(name)
+		g.blocks, g.blockedAt, g.blocksLine = "wait for what does not yield", strings.ToValidUTF8(string(name[:min(len(name), mostName)]), "?"), l.Number
 	}
 	return true
 }
@@ -347,7 +380,11 @@ func emitGroups(b *evidence.Builder, all []*group) {
 		for _, f := range g.listFacts() {
 			b.Fact(evidence.Fact{Subject: subject, Key: f.key, Value: f.value, Number: f.v, From: g.first, Until: g.last, Origin: b.Origin(g.line)})
 		}
-		b.Warnf(g.line, "%s, %s: %s (%s)", g.server, format.Count(g.n, "time", "times"), g.title, g.advice)
+		title := g.title
+		if g.says == usedUp && g.counted > 0 {
+			title += fmt.Sprintf(", with %.0f waiting at most", g.counted)
+		}
+		b.Warnf(g.line, "%s, %s: %s (%s)", g.server, format.Count(g.n, "time", "times"), title, g.advice)
 	}
 	b.Table(t)
 }
@@ -368,6 +405,9 @@ func (g *group) listFacts() []fact {
 	case stuckOps:
 		return []fact{{evidence.FactOpsStuck, g.what, max(g.counted, n)}, {evidence.FactOpsStuckMost, "", g.most}}
 	case heldLoop:
+		if g.most == 0 { // where it stands is told, and not for how long
+			return nil
+		}
 		all := []fact{{evidence.FactLoopHeld, g.where, n}, {evidence.FactLoopHeldMost, g.where, g.most}}
 		if over := float64(g.last-g.first) + g.most; g.first > 0 && g.last > g.first {
 			all = append(all, fact{evidence.FactLoopHeldShare, "", min(1, g.sum/over)})

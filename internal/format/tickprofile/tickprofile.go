@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,6 +68,28 @@ type row struct {
 	ticks float64
 	name  string
 	line  int64
+	ours  bool // code of the program, of Node.js or of V8: what is in a library may be a wait
+}
+
+// functionOf returns the function of a row, without what nm calls its kind, its arguments and how it was compiled.
+func functionOf(name string) string {
+	if len(name) > 2 && name[1] == ' ' { // "T node::crypto::PBKDF2(…)"
+		name = strings.ReplaceAll(name[2:], "(anonymous namespace)::", "")
+		name, _, _ = strings.Cut(name, "(")
+		return name
+	}
+	for _, kind := range []string{"LazyCompile: ", "Function: ", "Script: ", "Eval: ", "JS: "} {
+		if rest, ok := strings.CutPrefix(name, kind); ok {
+			return strings.TrimLeft(rest, "*~^+")
+		}
+	}
+	return name
+}
+
+// isOwnCode says whether a row of JavaScript is in a file of the program or of a package, and not in Node.js' own.
+func isOwnCode(name string) bool {
+	f := functionOf(name)
+	return f != name && strings.Contains(f, "/") && !strings.Contains(f, " internal/") && !strings.Contains(f, " node:")
 }
 
 // rowOf reads "44    9.8%    9.9%  name", where a share may be missing.
@@ -87,6 +110,7 @@ func rowOf(text string) (r row, ok bool) {
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	total, profiles, section := 0., 0, ""
 	var rows []row
+	var heavy []row // of the section bottom up, until a file of the program
 	summary := make(map[string]row)
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
@@ -97,7 +121,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		text := strings.TrimSpace(string(l.Text))
 		if n, ok := totalOf(text); ok {
-			total, section, rows = n, "", nil
+			total, section, rows, heavy = n, "", nil, nil
 			clear(summary)
 			profiles++
 			return true
@@ -112,7 +136,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		}
 		r.line = l.Number
 		switch section {
+		case "Bottom up (heavy) profile":
+			if len(heavy) < mostShown {
+				heavy = append(heavy, r)
+			}
 		case "JavaScript", "C++", "Shared libraries":
+			r.ours = section == "JavaScript" || section == "C++" && strings.Contains(r.name, "::")
 			if len(rows) < mostRows {
 				rows = append(rows, r)
 			}
@@ -130,7 +159,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
-	b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "node"})
+	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "node"})
 	t := evidence.Table{Title: "CPU profile of V8", Columns: []string{"", "ticks", "% of all"}}
 	share := func(n float64) string {
 		if total == 0 {
@@ -152,6 +181,17 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		add(r.name, r.ticks)
 	}
 	b.Table(t)
+	if len(rows) > 0 && rows[0].ours && total > 0 {
+		top := rows[0]
+		value := evidence.WallRun + evidence.Link + functionOf(top.name)
+		if len(heavy) > 0 && heavy[0].name == top.name {
+			if i := slices.IndexFunc(heavy[1:], func(r row) bool { return isOwnCode(r.name) }); i >= 0 {
+				value += " for " + functionOf(heavy[1+i].name)
+			}
+		}
+		b.FactAt(subject, evidence.FactWallProfile, value, min(1, top.ticks/total), top.line)
+		b.FactAt(subject, evidence.FactWallProfileTime, "", total*tick, top.line)
+	}
 	if r, ok := summary["GC"]; ok && total >= leastTicks && r.ticks >= muchGC*total {
 		b.Warnf(r.line, "GC has %s %% of the ticks: node --trace-gc shows which collections, and a heap snapshot what is kept", share(r.ticks))
 	}
@@ -160,6 +200,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	return nil
 }
+
+// tick (ns) is how long one is, unless --prof-sampling-interval says otherwise.
+const tick = 1e6
 
 // The least number of ticks for a share, and the share from which GC is reported.
 const (
