@@ -1,7 +1,7 @@
 // Package databaseactivity reads the sessions of a database at a moment, as people copy them from a client:
 //
 //	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
-//	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart)
+//	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart); or how many of a mode and relation do
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
 //	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, a commit that waits for a sync, the latest deadlock
 //	pg_stat_statements          statements by what they took in all, any choice of columns      PostgreSQL 9.2 to 18
@@ -51,7 +51,7 @@ func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("| Query ")) && hasBareProcess(head) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) {
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("granted")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) {
 		return format.No
 	}
 	p := &parser{}
