@@ -65,6 +65,12 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 1, evidence.FactSyncMost: 9.9e9}, "", row{About: "one of not quite ten seconds", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 1, evidence.FactSyncMost: 10.1e9}, "", row{About: "one of ten seconds", Rule: check.StandsAlone, ID: "disk.sync_longest_ms", Figure: 10_100}},
 
+		{DiskSync, nil, figures{evidence.FactTasksWait + evidence.KernelFsync: 3, evidence.FactTasksAsleep: 6}, "jbd2_log_wait_commit", row{About: "three of six tasks", Rule: check.StandsAlone, ID: "host.tasks_wait", Figure: 3, Says: "Of 6 tasks whose sleep nothing interrupts 3 wait until data is on the disk"}},
+		{DiskSync, nil, figures{evidence.FactTasksWait + evidence.KernelFsync: 2, evidence.FactTasksAsleep: 2}, "jbd2_log_wait_commit", row{About: "two tasks", Rule: none}},
+		{DiskSync, nil, figures{evidence.FactTasksWait + evidence.KernelFsync: 3, evidence.FactTasksAsleep: 7}, "jbd2_log_wait_commit", row{About: "three of seven tasks", Rule: none}},
+		{MemoryReclaim, nil, figures{evidence.FactTasksWait + evidence.KernelReclaim: 3, evidence.FactTasksAsleep: 4}, "shrink_node", row{About: "three of four tasks", Rule: check.StandsAlone, ID: "host.tasks_wait", Figure: 3, Says: "3 free memory before they get some, most in shrink_node"}},
+		{MemoryReclaim, nil, figures{evidence.FactTasksWait + evidence.KernelReclaim: 2, evidence.FactTasksAsleep: 2}, "shrink_node", row{About: "two tasks", Rule: none}},
+
 		{Swap, swaps, nil, "", row{About: "a MiB/s each way", Rule: check.Matters, ID: "host.iowait_share", Figure: .26, Says: "reads 260 pages/s back from swap and writes 260"}},
 		{Swap, swaps.With(figures{"host.swapIn": 250}), nil, "", row{About: "less is read", Rule: none}},
 		{Swap, swaps.With(figures{"host.swapOut": 250}), nil, "", row{About: "less is written", Rule: none}},
