@@ -44,11 +44,10 @@ const (
 // awaitsFiles is what tasks that wait for a file server, or for a program that serves files (FUSE), wait for: none of the kernel's mechanisms.
 const awaitsFiles = "a file server"
 
-// channels are wait channels that tell what is waited for, beyond the functions of package kernelclass. Sources: fs/nfs, net/sunrpc, fs/fuse/dev.c, fs/xfs/xfs_icache.c,
+// channels are wait channels that tell what is waited for, beyond the functions of package kernelclass. Sources: fs/xfs/xfs_icache.c,
 // fs/xfs/xfs_log.c, fs/jbd2 and mm/vmscan.c of Linux 3.10 to 6.18; module/zfs/txg.c of OpenZFS.
 var channels = map[string]string{
-	"rpc_wait_bit_killable": awaitsFiles, "nfs_wait_bit_killable": awaitsFiles, "nfs_wait_on_request": awaitsFiles, "nfs4_wait_clnt_recover": awaitsFiles, "rpc_execute": awaitsFiles,
-	"request_wait_answer": awaitsFiles, "wait_answer_interruptible": awaitsFiles, "fuse_request_send": awaitsFiles, "cifs_wait_for_response": awaitsFiles, "wait_for_response": awaitsFiles,
+	"rpc_wait_bit_killable": awaitsFiles, "request_wait_answer": awaitsFiles, // and others of kernelclass: here for names that are cut off
 	"xfs_reclaim_inodes_ag": evidence.KernelReclaim, "xfs_reclaim_inode": evidence.KernelReclaim, "shrink_inactive_list": evidence.KernelReclaim, "congestion_wait": evidence.KernelReclaim,
 	"wait_iff_congested": evidence.KernelReclaim, "too_many_isolated": evidence.KernelReclaim,
 	"jbd2_log_wait_commit": evidence.KernelFsync, "jbd2_complete_transaction": evidence.KernelFsync, "xfs_log_force_lsn": evidence.KernelFsync, "xfs_log_force_seq": evidence.KernelFsync,
@@ -75,6 +74,9 @@ func awaited(channel string) string {
 			}
 		}
 		return found
+	}
+	if kernelclass.AwaitsFileServer(channel) {
+		return awaitsFiles
 	}
 	switch m := kernelclass.Of(channel).Mechanism(); m {
 	case evidence.KernelReclaim, evidence.KernelFsync, evidence.KernelDisk:

@@ -51,6 +51,10 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungDisk, row{About: "tasks hang", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 3, Says: "3 tasks that hung and waited for a disk"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungSync, row{About: "they hang in something else", Rule: none}},
 
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 51 ms", Rule: check.Matters, ID: "disk.listed_ms", Figure: 51, Says: "a request takes 51 ms in the mean of 20 requests"}},
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 49e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 49 ms", Rule: none}},
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 19}, "vda", row{About: "each of 19 takes 51 ms", Rule: none}},
+
 		{DiskSync, nil, figures{evidence.FactKernelSaid: 1}, evidence.KernelSaidHungSync, row{About: "a task hangs", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 1, Says: "1 task that hung"}},
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 10.1e6, evidence.FactSyncs: 20}, "", row{About: "half take 10.1 ms", Rule: check.Matters, ID: "disk.sync_median_ms", Figure: 10.1, Says: "half of its syncs take 10.1 ms and longer"}},
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 9.9e6, evidence.FactSyncs: 20}, "", row{About: "half take 9.9 ms", Rule: none}},
