@@ -51,7 +51,7 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungDisk, row{About: "tasks hang", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 3, Says: "3 tasks that hung and waited for a disk"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungSync, row{About: "they hang in something else", Rule: none}},
 
-		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 51 ms", Rule: check.Matters, ID: "disk.listed_ms", Figure: 51, Says: "a request takes 51 ms in the mean of 20 requests"}},
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 51 ms", Rule: check.Matters, ID: "disk.listed_ms", Figure: 51, Says: "a request takes 51 ms on average, of 20 requests"}},
 		{DiskBusy, nil, figures{evidence.FactDiskMean: 49e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 49 ms", Rule: none}},
 		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 19}, "vda", row{About: "each of 19 takes 51 ms", Rule: none}},
 

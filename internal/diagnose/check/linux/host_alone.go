@@ -95,7 +95,7 @@ func judgeListed(c *check.Case) (v check.Verdict, ok bool) {
 		return v, false
 	}
 	v = check.Verdict{Rule: check.Matters, Weight: min(1, mean.Number/1e9),
-		Title:   fmt.Sprintf("The disk %s is slow or has a long queue: a request takes %s in the mean of %s.", mean.Value, units.Time(mean.Number), units.Plural(int(n.Number), "request")),
+		Title:   fmt.Sprintf("The disk %s is slow or has a long queue: a request takes %s on average, of %s.", mean.Value, units.Time(mean.Number), units.Plural(int(n.Number), "request")),
 		Summary: fmt.Sprintf("%s for a request of %s", units.Time(mean.Number), mean.Value)}
 	v.Weigh(mean.Number/1e9, slowMean)
 	v.Counted(n.Number, listed)
