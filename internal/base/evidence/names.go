@@ -474,7 +474,11 @@ const (
 	FactCallsUnansweredDense   = "calls.unanswered.dense"           // of these, within one minute, at most
 	FactPhaseMost              = "request.phase.longest"            // ns of the longest phase of a request, by its client; Value is the phase (PhaseLookup, …)
 	FactPhaseOf                = "request.phase.of"                 // ns of the whole of that request
-	FactTasksAwaitFiles        = "tasks.awaitFileServer"            // tasks that wait in the kernel for the answer of a file server (NFS), at one look; Value is the call
+	FactTasksAwaitFiles        = "tasks.awaitFileServer"            // tasks that wait in the kernel for the answer of a file server (NFS), or of a program that serves files (FUSE), at one look; Value is the call
+	FactTasksWait              = "tasks.wait: "                     // and a mechanism of the kernel (KernelReclaim, …): tasks that wait for it at one look and cannot be interrupted; Value is the function most wait in
+	FactTasksAsleep            = "tasks.uninterruptible"            // all tasks that wait so at that look, without threads of the kernel that work in the background
+	FactDiskMean               = "disk.request.mean"                // ns that a request of a disk took, in the mean, by a listing of all; Value is the disk
+	FactDiskRequests           = "disk.requests"                    // requests of that listing
 	FactOpsStuck               = "operations.stuck"                 // operations that a storage has not done for so long that it tells of them
 	FactOpsStuckMost           = "operations.stuck.longest"         // ns for which the oldest of them has waited, at least
 	FactOwnLong                = "requests.ownWork"                 // requests of a second and more whose server tells that most of their time was its own work; Value is what it did

@@ -139,3 +139,10 @@ func (set Set) Mechanism() string {
 	}
 	return ""
 }
+
+// fileServers are functions in which tasks wait for the answer of a file server, or of a program that serves files (FUSE). Sources: net/sunrpc/sched.c, fs/nfs/pagelist.c,
+// fs/fuse/dev.c and fs/smb/client/transport.c of Linux 3.10 to 6.18.
+var fileServers = []string{"rpc_wait_bit_killable", "nfs_wait_bit_killable", "nfs_wait_on_request", "nfs4_wait_clnt_recover", "request_wait_answer", "wait_answer_interruptible", "cifs_wait_for_response"}
+
+// AwaitsFileServer says whether a task in a kernel function waits for the answer of a file server.
+func AwaitsFileServer(function string) bool { return slices.Contains(fileServers, function) }

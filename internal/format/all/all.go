@@ -81,6 +81,7 @@ import (
 	"github.com/unstall/unstall/internal/format/tracetop"
 	"github.com/unstall/unstall/internal/format/uwsgi"
 	"github.com/unstall/unstall/internal/format/vthreads"
+	"github.com/unstall/unstall/internal/format/waitchannels"
 	"github.com/unstall/unstall/internal/format/waitqueues"
 )
 
@@ -113,6 +114,7 @@ var Formats = []format.Format{
 	socketstat.Format,
 	uwsgi.Format,
 	proctable.Format,
+	waitchannels.Format,
 	containerstats.Format,
 	perfreport.Format,
 	perfscript.Format,

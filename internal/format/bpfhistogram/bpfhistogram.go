@@ -212,7 +212,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			spans = append(spans, s)
 			return true
 		}
-		listed.readLine([]byte(text))
+		listed.readLine([]byte(text), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
 	end()
@@ -221,6 +221,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	listed.emitTable(b)
 	*b.Clock() = evidence.Clock{Name: "one histogram", Error: evidence.Unanchored}
+	listed.emitDisk(b)
 	waits.emitDelays(b, b.Subject(evidence.Subject{Kind: evidence.Host}))
 	if len(t.Rows) > 0 {
 		b.Table(t)

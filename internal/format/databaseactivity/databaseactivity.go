@@ -1,9 +1,9 @@
 // Package databaseactivity reads the sessions of a database at a moment, as people copy them from a client:
 //
 //	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
-//	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart)
+//	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart); or how many of a mode and relation do
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
-//	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, the latest deadlock
+//	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, a commit that waits for a sync, the latest deadlock
 //	pg_stat_statements          statements by what they took in all, any choice of columns      PostgreSQL 9.2 to 18
 //	pt-query-digest             the profile of its report, and its JSON: statements of a slow log by what they took      2.2 to 3.7
 //	pg_activity                 its screen (https://github.com/dalibo/pg_activity, 1.5 to 3)
@@ -50,7 +50,7 @@ func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("| Query ")) && hasBareProcess(head) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) {
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("granted")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) {
 		return format.No
 	}
 	p := &parser{}
@@ -93,18 +93,21 @@ type parser struct {
 	profile bool   // the heading of pt-query-digest's profile has come
 
 	// of InnoDB
-	innodb       bool
-	active       float64 // s, of the transaction being read
-	waits        []float64
-	semaphores   []float64
-	firstWait    int64
-	oldest       float64
-	history      float64
-	reading      bool // the section of the latest deadlock
-	deadlock     bool
-	looked, dead time.Time // of the list, and of the latest deadlock
-	deadLine     int64
-	figures      [][2]string
+	innodb         bool
+	active         float64 // s, of the transaction being read
+	waits          []float64
+	semaphores     map[string]float64 // s, by thread: waits for what InnoDB locks for itself, which no transaction holds
+	flushing       float64            // syncs of the redo log that are not done
+	committing     float64            // s, of the oldest transaction that has done its work and is to be kept (PREPARED)
+	firstWait      int64
+	committingLine int64
+	oldest         float64
+	history        float64
+	reading        bool // the section of the latest deadlock
+	deadlock       bool
+	looked, dead   time.Time // of the list, and of the latest deadlock
+	deadLine       int64
+	figures        [][2]string
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -139,7 +142,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			note(max(0, s.took), s.line)
 		}
 	}
-	for _, v := range append(p.waits, p.semaphores...) {
+	for _, v := range p.waits {
 		note(v, 0)
 	}
 	fact := func(key, value string, v float64) {
@@ -150,6 +153,10 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if longest > 0 {
 			fact(evidence.FactLockWaitMost, "", longest*1e9)
 		}
+	}
+	if p.flushing > 0 && p.committing > 0 { // it waits for that sync
+		b.FactAt(subject, evidence.FactSyncsSlow, "its redo log", 1, p.committingLine)
+		b.FactAt(subject, evidence.FactSyncMost, "its redo log", p.committing*1e9, p.committingLine)
 	}
 	if p.deadlock {
 		if !p.looked.IsZero() && !p.dead.IsZero() && p.looked.Sub(p.dead) > recent {

@@ -2,6 +2,8 @@ package databaseactivity
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -65,9 +67,11 @@ func (p *parser) addTables(b *evidence.Builder) {
 			}
 			return v
 		}
+		semaphores := slices.Collect(maps.Values(p.semaphores))
 		b.Table(evidence.Table{Title: "InnoDB", Columns: []string{"", "value"}, Rows: [][]string{
 			{"transactions that wait for a lock", strconv.Itoa(len(p.waits))}, {"longest of these s", fmt.Sprintf("%.4g", most(p.waits))},
-			{"threads that wait for a semaphore", strconv.Itoa(len(p.semaphores))}, {"longest of these s", fmt.Sprintf("%.4g", most(p.semaphores))},
+			{"threads that wait for a semaphore", strconv.Itoa(len(semaphores))}, {"longest of these s", fmt.Sprintf("%.4g", most(semaphores))},
+			{"oldest transaction that is to be kept s", fmt.Sprintf("%.4g", p.committing)}, {"syncs of the redo log that are not done", fmt.Sprintf("%.0f", p.flushing)},
 			{"oldest transaction s", fmt.Sprintf("%.4g", p.oldest)}, {"history list length", fmt.Sprintf("%.0f", p.history)}}})
 		if len(p.figures) > 0 {
 			t := evidence.Table{Title: "InnoDB, its buffer pool and statements", Columns: []string{"", "value"}}

@@ -30,10 +30,16 @@ func (p *parser) parseInnoDBLine(text string, line int64) bool {
 	case strings.HasPrefix(text, "---TRANSACTION "):
 		p.innodb, p.product = true, "MySQL"
 		p.active = 0
+		_, prepared, committing := strings.Cut(text, ", ACTIVE (PREPARED) ")
 		if v, ok := parseFigureAfter(text, "ACTIVE "); ok {
 			p.active = v
-			p.oldest = max(p.oldest, v)
+		} else if v, ok := parseFigureAfter(", "+prepared, ", "); ok && committing {
+			p.active = v
+			if v > p.committing {
+				p.committing, p.committingLine = v, line
+			}
 		}
+		p.oldest = max(p.oldest, p.active)
 	case strings.Contains(text, "TRX HAS BEEN WAITING "):
 		if v, ok := parseFigureAfter(text, "HAS BEEN WAITING "); ok && len(p.waits) < mostRows {
 			p.waits = append(p.waits, v)
@@ -42,12 +48,20 @@ func (p *parser) parseInnoDBLine(text string, line int64) bool {
 			p.firstWait = line
 		}
 	case strings.HasPrefix(text, "--Thread ") && strings.Contains(text, " has waited at "):
-		if v, ok := parseFigureAfter(text, " for "); ok && len(p.semaphores) < mostRows {
-			p.semaphores = append(p.semaphores, v)
+		id, _, _ := strings.Cut(text[len("--Thread "):], " ")
+		if v, ok := parseFigureAfter(text, " for "); ok && (len(p.semaphores) < mostRows || p.semaphores[id] > 0) {
+			if p.semaphores == nil {
+				p.semaphores = make(map[string]float64)
+			}
+			p.semaphores[id] = max(v, p.semaphores[id])
 		}
-		if p.firstWait == 0 {
-			p.firstWait = line
+	case strings.HasPrefix(text, "Pending flushes (fsync) log: ") || strings.HasSuffix(text, " pending chkp writes"):
+		p.innodb, p.product = true, "MySQL"
+		n, ok := parseFigureAfter(text, "log: ")
+		if !ok {
+			n, _ = parseFigureAfter(" "+text, " ")
 		}
+		p.flushing = max(p.flushing, n)
 	case strings.HasPrefix(text, "History list length "):
 		p.history, _ = parseFigureAfter(text, "length ")
 	default:

@@ -1,28 +1,57 @@
 package databaseactivity
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// addLock adds a row of pg_locks that waits for its lock.
+// mostCounted bounds the sessions of one row that counts them.
+const mostCounted = 10_000
+
+// addLock adds a row of pg_locks that waits for its lock, or one that counts those of a kind.
 func (p *parser) addLock(row map[string]string, line int64) {
+	n := 1
+	for _, c := range countColumns {
+		if v, err := strconv.Atoi(row[c]); err == nil && row["pid"] == "" {
+			n = min(max(0, v), mostCounted)
+			break
+		}
+	}
 	switch strings.ToLower(row["granted"]) {
 	case "f", "false", "no":
 	case "t", "true", "yes":
-		p.granted++
+		p.granted += int64(n)
 		return
 	default:
 		return
 	}
-	s := session{waits: strings.TrimSpace("Lock " + row["locktype"]), statement: firstCell(row, textColumns), took: -1, locked: true, line: line}
+	what := cmp.Or(row["locktype"], row["mode"])
+	if row["pid"] == "" {
+		what = strings.TrimSpace(row["mode"] + " " + row["relation"])
+	}
+	s := session{waits: strings.TrimSpace("Lock " + what), statement: firstCell(row, textColumns), took: -1, locked: true, line: line}
 	s.since = parseInstant(row["waitstart"])
 	for _, n := range timeColumns {
 		if v, ok := parseSeconds(row[n]); ok {
 			s.took = max(s.took, v)
 		}
 	}
-	p.rows = append(p.rows, s)
+	for name, cell := range row { // "oldest_wait_ms", "max_wait_s"
+		for suffix, unit := range map[string]float64{"_ms": 1e3, "_s": 1, "_sec": 1, "_seconds": 1} {
+			if v, ok := parseSeconds(cell); ok && strings.Contains(name, "wait") && strings.HasSuffix(name, suffix) {
+				s.took = max(s.took, v/unit)
+			}
+		}
+	}
+	for range n {
+		if len(p.rows) == mostRows {
+			p.dropped++
+			return
+		}
+		p.rows = append(p.rows, s)
+	}
 }
 
 // placeLocks gives waits and statements whose beginning is known the time to the newest of them: they take at least as long.

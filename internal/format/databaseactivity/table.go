@@ -11,6 +11,7 @@ import (
 var (
 	stateColumns = []string{"state"}
 	timeColumns  = []string{"time", "age", "duration", "runtime", "running_for", "query_age", "query_time", "elapsed", "wait_time", "xact_age", "running", "query_duration", "wait_duration", "blocked_duration", "time_running", "?column?"}
+	countColumns = []string{"count", "backends", "n", "locks", "cnt"}
 	textColumns  = []string{"query", "info", "q", "statement", "sql", "current_query", "left", "substr", "substring", "blocked_statement"}
 )
 
@@ -24,7 +25,7 @@ func (p *parser) isHeading(names []string) bool {
 	case has["query"] && has["calls"] && (has["total_time"] || has["mean_time"] || has["total_exec_time"] || has["mean_exec_time"]):
 		p.product, p.locks, p.totals = "PostgreSQL", false, true
 		return true
-	case has["locktype"] && has["mode"] && has["granted"] && has["pid"]:
+	case has["mode"] && has["granted"] && (has["locktype"] && has["pid"] || has["relation"] && countColumnOf(has) != ""):
 		p.product, p.locks, p.totals = "PostgreSQL", true, false
 		return true
 	case has["id"] && (has["command"] || has["..."] && has["info"]) && has["time"] && has["state"] && (has["info"] || has["host"]):
@@ -35,6 +36,16 @@ func (p *parser) isHeading(names []string) bool {
 		return true
 	}
 	return false
+}
+
+// countColumnOf returns the column in which people count rows of pg_locks of a kind, "" without one.
+func countColumnOf(has map[string]bool) string {
+	for _, n := range countColumns {
+		if has[n] {
+			return n
+		}
+	}
+	return ""
 }
 
 // splitCells splits a row into its cells at bars, else at tabs, else at commas, and says whether
@@ -111,6 +122,8 @@ func (p *parser) parseLine(text string, line int64) {
 	case p.columns == nil && bars && isBareProcess(cells):
 		p.product, p.columns, p.bars = "MySQL", processColumns, true
 		p.addRow(rowOf(p.columns, cells), line)
+	case bars && p.bars && len(cells) == len(p.columns)-1 && strings.HasSuffix(trimmed, "|") && !strings.HasPrefix(trimmed, "|"): // of psql, whose last cell is empty
+		p.addRow(rowOf(p.columns, append(cells, "")), line)
 	case p.columns == nil || bars != p.bars || len(cells) < len(p.columns):
 	default:
 		p.addRow(rowOf(p.columns, cells), line)

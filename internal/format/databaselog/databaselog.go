@@ -18,7 +18,7 @@
 // https://www.postgresql.org/docs/current/runtime-config-logging.html, versions 9 to 17;
 // https://dev.mysql.com/doc/refman/8.4/en/slow-query-log.html, versions 5.1 to 8.4, MariaDB 5.5 to 11.
 //
-// Slow operations of MongoDB are in mongo.go, plans of EXPLAIN ANALYZE in plan.go.
+// Slow operations of MongoDB are in mongo.go, the slow logs of Elasticsearch in elasticsearch.go, plans of EXPLAIN ANALYZE in plan.go.
 //
 // A statement that only sleeps (SELECT SLEEP(15), pg_sleep, WAITFOR DELAY, BENCHMARK) is told apart: it says nothing about the
 // database.
@@ -46,7 +46,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "databaselog",
-	About: "logs of PostgreSQL, MySQL, MariaDB and MongoDB with slow statements, waits for locks and checkpoints; deadlocks and waits that timed out as their clients and those of SQL Server log them; plans of EXPLAIN ANALYZE",
+	About: "logs of PostgreSQL, MySQL, MariaDB, MongoDB and Elasticsearch with slow statements, waits for locks and checkpoints; deadlocks and waits that timed out as their clients and those of SQL Server log them; plans of EXPLAIN ANALYZE",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -81,7 +81,7 @@ var (
 func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, logLevel) && !bytes.Contains(head, queryTime) && !bytes.Contains(head, csvLevel) && !bytes.Contains(head, jsonLevel) && !bytes.Contains(head, deadlock) &&
 		!bytes.Contains(head, mysqlDeadlock) && !bytes.Contains(head, serverDeadlock) && !bytes.Contains(head, planTime) && timeoutOf(head) < 0 &&
-		!bytes.Contains(head, mongoSlow) && !bytes.Contains(head, mongoPlan) && !bytes.Contains(head, mongoLocks) {
+		!bytes.Contains(head, mongoSlow) && !bytes.Contains(head, mongoPlan) && !bytes.Contains(head, mongoLocks) && !bytes.Contains(head, elasticTook) {
 		return format.No
 	}
 	for l := range bytes.Lines(head) {
@@ -95,6 +95,9 @@ func matchHead(head []byte) format.Confidence {
 			return format.Sure
 		}
 		if _, ok := parseMongo(l); ok {
+			return format.Sure
+		}
+		if _, _, ok := parseElastic(l); ok {
 			return format.Sure
 		}
 		if bytes.HasPrefix(l, queryTime) && bytes.Contains(l, []byte("Lock_time: ")) {
@@ -299,6 +302,16 @@ func (p *parser) parseLine(l format.Line) {
 		}
 		if op.locked >= 1e9 {
 			p.addLockWait(op.locked, true, l.Number)
+		}
+		return
+	}
+	if op, name, ok := parseElastic(text); ok {
+		p.name = name
+		p.addTime(bytes.TrimLeft(text, " ["), l.Stamp)
+		if op.ns >= searchLeast {
+			p.addRun(op.text, op.ns, 0, op.docs, l.Number)
+		} else {
+			p.quick++
 		}
 		return
 	}

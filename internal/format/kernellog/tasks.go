@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/kernelclass"
 )
 
 // tasks are stacks of tasks in the kernel, as /proc/PID/stack gives them at a look:
@@ -45,7 +46,7 @@ func (x *tasks) addLine(text string, line int64) bool {
 	if x.frames > mostFrames {
 		return true
 	}
-	if !x.counted && (name == "rpc_wait_bit_killable" || name == "nfs_wait_bit_killable" || name == "nfs_wait_on_request") {
+	if !x.counted && kernelclass.AwaitsFileServer(name) {
 		x.counted = true
 		if x.away++; x.line == 0 {
 			x.line = line

@@ -44,6 +44,12 @@ var kinds = []kind{
 		"an upstream gave no answer in time", "what the upstream did then shows why: its threads, and its own log; a log_format with $upstream_response_time shows how long it takes"},
 	{"nginx-backlog", "the upstream of nginx", []byte(" failed (11: Resource temporarily unavailable) while connecting to upstream"), socketBefore, usedUp, "places in the accept queue", "listen.backlog, backlog, net.core.somaxconn",
 		"the accept queue of an upstream's socket was full", "the request failed at once: what the upstream's workers did then shows why they took no connections; a longer queue (its backlog, net.core.somaxconn) lets requests wait instead"},
+	{"nginx-limit", "nginx", []byte(" limiting requests, excess: "), limitedBy, usedUp, "requests", "limit_req",
+		"requests were refused by a limit", ""},
+	{"nginx-limit", "nginx", []byte(" limiting connections by zone "), limitedBy, usedUp, "connections", "limit_conn",
+		"connections were refused by a limit", ""},
+	{"nginx-delay", "nginx", []byte(" delaying request, excess: "), delayedBy, usedUp, "requests", "limit_req",
+		"requests were delayed by a limit", ""},
 	{"apache-backlog", "the upstream of Apache", []byte("(11)Resource temporarily unavailable: AH02454"), nil, usedUp, "places in the accept queue", "listen.backlog, backlog, net.core.somaxconn",
 		"the accept queue of an upstream's socket was full", "the request failed at once: what the upstream's workers did then shows why they took no connections; a longer queue (its backlog, net.core.somaxconn) lets requests wait instead"},
 	{"apache-workers", "Apache", []byte("server reached MaxRequestWorkers setting"), nil, usedUp, "workers", "MaxRequestWorkers",
@@ -120,6 +126,10 @@ var kinds = []kind{
 		"requests took a second and more, most of it rendering and other work of the application itself", "a profile shows which code: rack-mini-profiler, rbspy record --pid PID"},
 	{"rails-store", "the data base of Rails", []byte("ms (Views: "), railsStore, slowStore, "", "",
 		"requests took a second and more, most of it statements", "its slow log names the statements"},
+	{"kafka-poll", "a consumer of Kafka", []byte("Application maximum poll interval ("), pollExceeded, blocked, "consumers", "max.poll.interval.ms",
+		"a consumer did not ask for messages for longer than it may, and lost its partitions", pollAdvice},
+	{"kafka-poll", "a consumer of Kafka", []byte("consumer poll timeout has expired. This means the time between subsequent calls to poll() "), nil, blocked, "consumers", "max.poll.interval.ms",
+		"a consumer did not ask for messages for longer than it may, and lost its partitions", pollAdvice},
 	{"ceph", "Ceph", []byte(" ops are blocked > "), cephOps, stuckOps, "operations", "",
 		"operations were not done", cephAdvice},
 	{"ceph", "Ceph", []byte(" requests are blocked > "), cephOps, stuckOps, "operations", "",
@@ -147,6 +157,8 @@ var kinds = []kind{
 }
 
 const cephAdvice = "ceph daemon osd.N dump_ops_in_flight shows what an operation waits for, ceph osd perf and iostat -x 1 a slow disk, ping between its hosts the network"
+
+const pollAdvice = "what it does with a message takes that long: its stack shows what it waits for or computes; fewer messages at a time (max.poll.records) leave it more time for each"
 
 const calledAdvice = "what the server did then shows why: its threads, and its own log; other callers wait for it, too, unless the network to it is slow"
 
@@ -211,6 +223,25 @@ func socketsUsed(t *told, _, after string) bool {
 	n, rest, ok := strings.Cut(after, " and ")
 	t.limit, t.count = parseWhole(n), parseWhole(leadingDigits(rest))
 	return ok && t.limit > 0 && strings.Contains(rest, " additional requests are enqueued")
+}
+
+// limitedBy and delayedBy read "4.061 by zone "customer", client: …": nginx does what its limits tell it to.
+func limitedBy(t *told, _, after string) bool {
+	t.calm = "requests were refused by a limit of its configuration (limit_req, limit_conn): none of them waited"
+	return strings.Contains(after, ", client: ")
+}
+
+func delayedBy(t *told, _, after string) bool {
+	t.calm = "requests were delayed by a limit of its configuration (limit_req without nodelay)"
+	return strings.Contains(after, ", client: ")
+}
+
+// pollExceeded reads "300000ms) exceeded by 88ms (…" of librdkafka.
+func pollExceeded(t *told, _, after string) bool {
+	limit, rest, ok := strings.Cut(after, "ms) exceeded by ")
+	more, _, ok2 := strings.Cut(rest, "ms")
+	t.took = (parseWhole(limit) + parseWhole(more)) * 1e6
+	return ok && ok2 && t.took > 0
 }
 
 // readRejection reads what ThreadPoolExecutor of Java says of itself when it takes no more: "[Running, pool size = 7, active threads = 7" before the mark,

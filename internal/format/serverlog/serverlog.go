@@ -6,6 +6,7 @@
 //	[mpm_prefork:error] [pid 812] AH00161: server reached MaxRequestWorkers setting, …                             Apache
 //	[2024-01-09 13:24:39 +0000] [1637] [CRITICAL] WORKER TIMEOUT (pid:7214)                                        gunicorn
 //	Fri Oct 24 10:30:19 2014 - [DANGER] async queue is full !!!                                                    uWSGI
+//	%4|1562832941.316|MAXPOLL|rdkafka#consumer-1| … Application maximum poll interval (300000ms) exceeded by 88ms  clients of Kafka
 //	FATAL:  sorry, too many clients already                                                                        PostgreSQL
 //	2018-03-12 19:01:42.911102 W | wal: sync duration of 1.2s, expected less than 1s                               etcd
 //	fsync-ing the write ahead log in SyncThread:1 took 2962ms which will adversely effect operation latency        ZooKeeper
@@ -55,6 +56,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/kernelclass"
 	"github.com/unstall/unstall/internal/base/sorting"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/java"
@@ -67,6 +69,9 @@ var Format = format.Format{
 	Match: matchHead,
 	Parse: parseArtifact,
 }
+
+// waitChannel stands before the kernel function in which uWSGI finds a worker that it ends.
+var waitChannel = []byte("HARAKIRI: -- wchan> ")
 
 // Bounds of what is kept.
 const (
@@ -161,6 +166,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var cache cacheLog
 	var held *group     // of the line above, if it is about an event loop: its stack follows
 	var greenlet *group // whose stack of Python is being read
+	away, awayLine := 0, int64(0)
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -175,7 +181,16 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if greenlet != nil && greenlet.addGreenletFrame(l) {
 			return true
 		}
-		if cache.readLine(l) || !hasMark(l.Text) {
+		if cache.readLine(l) {
+			return true
+		}
+		if _, channel, ok := bytes.Cut(l.Text, waitChannel); ok && kernelclass.AwaitsFileServer(string(bytes.TrimSpace(channel))) {
+			if away++; awayLine == 0 {
+				awayLine = l.Number
+			}
+			return true
+		}
+		if !hasMark(l.Text) {
 			return true
 		}
 		t, ok := parseLine(l.Text)
@@ -213,6 +228,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		*b.Clock() = evidence.Clock{Name: "times of the log", Error: evidence.Unanchored}
 	}
 	cache.emit(b)
+	if away > 0 { // of a worker that was busy for longer than it may
+		b.FactAt(b.Subject(evidence.Subject{Kind: evidence.Host}), evidence.FactTasksAwaitFiles, "", 1, awayLine)
+	}
 	if unzoned {
 		b.Warnf(0, "the times of this log have no time zone that is known, and were read as UTC: check them against the other files")
 	}

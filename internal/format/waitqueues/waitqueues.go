@@ -16,6 +16,8 @@
 //	 16630948 16630948 31070465
 //	Reading: 6 Writing: 179 Waiting: 106
 //
+// and statistics of Envoy and HAProxy (proxies.go).
+//
 // https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-cat-thread-pool, StatusLogger.java and TpStatsPrinter.java of Cassandra,
 // https://www.mongodb.com/docs/database-tools/mongostat/. What was rejected or dropped is counted since the server's start, what waits is of one moment.
 package waitqueues
@@ -36,12 +38,12 @@ import (
 // Format reads such tables.
 var Format = format.Format{
 	Name:  "wait-queues",
-	About: "what waits in a server's queues: _cat/thread_pool of Elasticsearch, nodetool tpstats and StatusLogger of Cassandra, mongostat, nginx's stub_status",
+	About: "what waits in a server's queues: _cat/thread_pool of Elasticsearch, nodetool tpstats and StatusLogger of Cassandra, mongostat, nginx's stub_status, /stats of Envoy, show stat of HAProxy",
 	Match: func(head []byte) format.Confidence {
 		p := parser{}
 		for l := range bytes.Lines(head) {
 			p.parseLine(string(l[:min(len(l), mostLine)]), 1)
-			if len(p.all) > 0 {
+			if len(p.all)+len(p.order) > 0 {
 				return format.Sure
 			}
 		}
@@ -71,6 +73,7 @@ type pool struct {
 	works, waits    int64 // where most waits
 	lost            int64 // rejected, dropped
 	looks, standing int64
+	places          int64 // how many there are, 0 as many as work
 	line            int64
 }
 
@@ -83,6 +86,9 @@ type parser struct {
 	partial bool  // rows of messages follow
 
 	unhandled int64 // connections that nginx dropped
+
+	clusters map[string]*cluster // of Envoy
+	order    []*cluster
 }
 
 const (
@@ -96,6 +102,16 @@ func (p *parser) parseLine(text string, line int64) {
 	if _, rest, ok := strings.Cut(text, " messages were dropped in last "); ok {
 		_, n, _ := strings.Cut(rest, ": ")
 		p.dropped += wholeOf(leadingDigits(n))
+		return
+	}
+	if p.parseCluster(text, line) {
+		return
+	}
+	if columns, ok := isStatHeading(text); ok {
+		p.layout, p.columns = haproxy, columns
+		return
+	}
+	if p.layout == haproxy && p.parseStat(text, line) {
 		return
 	}
 	f := strings.Fields(text)
@@ -200,12 +216,13 @@ func pairOf(s string) (sum int64, ok bool) {
 	return wholeOf(a) + wholeOf(b), ok && isWhole(a) && isWhole(b)
 }
 
-func (p *parser) addPool(server, name string, works, waits, lost, line int64) {
+// addPool adds a row; nil if there are too many.
+func (p *parser) addPool(server, name string, works, waits, lost, line int64) *pool {
 	name = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
 	x := p.by[server+"\x00"+name]
 	if x == nil {
 		if len(p.all) == mostPools {
-			return
+			return nil
 		}
 		if p.by == nil {
 			p.by = make(map[string]*pool)
@@ -224,6 +241,7 @@ func (p *parser) addPool(server, name string, works, waits, lost, line int64) {
 	if works > 0 && (waits >= standing*works || waits >= works && lost > 0) {
 		x.standing++
 	}
+	return x
 }
 
 // background are pools of Elasticsearch that no request waits for.
@@ -263,11 +281,12 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		p.parseLine(string(l.Text[:min(len(l.Text), mostLine)]), l.Number)
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
-	if err := format.EndReading(ctx, b, err, len(p.all) > 0, "the table", "wait-queues: no row of a pool in it"); err != nil {
+	if err := format.EndReading(ctx, b, err, len(p.all)+len(p.order) > 0, "the table", "wait-queues: no row of a pool in it"); err != nil {
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "one moment", Error: evidence.Unanchored}
-	for _, server := range []string{elasticsearch, cassandra, mongo, nginx} {
+	p.addClusters()
+	for _, server := range []string{elasticsearch, cassandra, mongo, nginx, envoy, haproxy} {
 		p.emitPools(b, server)
 	}
 	return nil
@@ -306,15 +325,27 @@ func (p *parser) emitPools(b *evidence.Builder, server string) {
 		return
 	}
 	what := "threads of the pool " + worst.name
-	if server == mongo {
+	switch server {
+	case mongo:
 		what = "tickets for reads and writes"
+	case envoy:
+		what = "connections to the cluster " + worst.name + evidence.Link + "max_connections, max_pending_requests and max_requests of its circuit breaker"
+	case haproxy:
+		what = "connections of " + worst.name + evidence.Link + "maxconn"
 	}
 	fact := func(key, value string, v float64) {
 		b.FactAt(subject, key, value, v, worst.line)
 	}
 	fact(evidence.FactPlacesUsedUp, what, float64(worst.standing))
-	if server != mongo { // which tells of clients that work, and not of tickets
-		fact(evidence.FactPlaces, what, float64(worst.works))
+	switch places := cmp.Or(worst.places, worst.works); {
+	case server == mongo: // which tells of clients that work, and not of tickets
+	case server == envoy && worst.waits == 0: // what works now are not all
+	default:
+		fact(evidence.FactPlaces, what, float64(places))
+	}
+	if server == envoy {
+		b.Warnf(worst.line, "%s: %s for %s now, and %s since its start", server, format.Count(worst.waits, "request waits", "requests wait"), worst.name, format.Count(worst.lost, "was refused", "were refused"))
+		return
 	}
 	b.Warnf(worst.line, "%s: %s wait in %s behind %d at work; a second look a minute later tells whether the queue stands", server, format.Count(worst.waits, "request", "requests"), worst.name, worst.works)
 }

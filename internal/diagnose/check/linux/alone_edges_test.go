@@ -51,6 +51,10 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungDisk, row{About: "tasks hang", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 3, Says: "3 tasks that hung and waited for a disk"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungSync, row{About: "they hang in something else", Rule: none}},
 
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 51 ms", Rule: check.Matters, ID: "disk.listed_ms", Figure: 51, Says: "a request takes 51 ms on average, of 20 requests"}},
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 49e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 49 ms", Rule: none}},
+		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 19}, "vda", row{About: "each of 19 takes 51 ms", Rule: none}},
+
 		{DiskSync, nil, figures{evidence.FactKernelSaid: 1}, evidence.KernelSaidHungSync, row{About: "a task hangs", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 1, Says: "1 task that hung"}},
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 10.1e6, evidence.FactSyncs: 20}, "", row{About: "half take 10.1 ms", Rule: check.Matters, ID: "disk.sync_median_ms", Figure: 10.1, Says: "half of its syncs take 10.1 ms and longer"}},
 		{DiskSync, nil, figures{evidence.FactSyncMedian: 9.9e6, evidence.FactSyncs: 20}, "", row{About: "half take 9.9 ms", Rule: none}},
@@ -64,6 +68,12 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 2, evidence.FactSyncMost: 3e9}, "", row{About: "two that were told", Rule: check.StandsAlone, ID: "disk.slow_syncs", Figure: 2, Says: "a sync took up to 3 s"}},
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 1, evidence.FactSyncMost: 9.9e9}, "", row{About: "one of not quite ten seconds", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 1, evidence.FactSyncMost: 10.1e9}, "", row{About: "one of ten seconds", Rule: check.StandsAlone, ID: "disk.sync_longest_ms", Figure: 10_100}},
+
+		{DiskSync, nil, figures{evidence.FactTasksWait + evidence.KernelFsync: 3, evidence.FactTasksAsleep: 6}, "jbd2_log_wait_commit", row{About: "three of six tasks", Rule: check.StandsAlone, ID: "host.tasks_wait", Figure: 3, Says: "Of 6 tasks whose sleep nothing interrupts 3 wait until data is on the disk"}},
+		{DiskSync, nil, figures{evidence.FactTasksWait + evidence.KernelFsync: 2, evidence.FactTasksAsleep: 2}, "jbd2_log_wait_commit", row{About: "two tasks", Rule: none}},
+		{DiskSync, nil, figures{evidence.FactTasksWait + evidence.KernelFsync: 3, evidence.FactTasksAsleep: 7}, "jbd2_log_wait_commit", row{About: "three of seven tasks", Rule: none}},
+		{MemoryReclaim, nil, figures{evidence.FactTasksWait + evidence.KernelReclaim: 3, evidence.FactTasksAsleep: 4}, "shrink_node", row{About: "three of four tasks", Rule: check.StandsAlone, ID: "host.tasks_wait", Figure: 3, Says: "3 free memory before they get some, most in shrink_node"}},
+		{MemoryReclaim, nil, figures{evidence.FactTasksWait + evidence.KernelReclaim: 2, evidence.FactTasksAsleep: 2}, "shrink_node", row{About: "two tasks", Rule: none}},
 
 		{Swap, swaps, nil, "", row{About: "a MiB/s each way", Rule: check.Matters, ID: "host.iowait_share", Figure: .26, Says: "reads 260 pages/s back from swap and writes 260"}},
 		{Swap, swaps.With(figures{"host.swapIn": 250}), nil, "", row{About: "less is read", Rule: none}},

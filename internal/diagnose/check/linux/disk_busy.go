@@ -35,10 +35,10 @@ scattered reads; several reads in parallel (io_uring, threads) if the device can
 read-ahead for sequential files (blockdev --setra), a smaller one for random reads; a faster or
 dedicated device if many requests are in flight. For writes: write less, earlier
 (vm.dirty_background_bytes), or to another device.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of %v unless --slo is given, and I/O pressure of %v; without requests, on average %v busy threads in it, and %v of the time of busy threads; of a host alone, a disk that is busy for %v of the time with two requests or always one write at a time, each of %v and more, or %v of the CPUs' time waiting for it, or one that is busy for %v with %v requests at a time and %v of the CPUs' time waiting",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, slight, leastWork, check.Material, diskFull, slowDisk, waitsMuch, mostlyFull, longQueue, waitsLong),
-	Thresholds: []check.Threshold{beyondQueue, diskFull, fewAtWork, fewPages, leastWork, longQueue, manyRefaults, mostlyFull, nearlyOne, ofBusyThreads, oneAtWork, queued, slight,
-		slowDisk, waitsLong, waitsMuch, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of %v unless --slo is given, and I/O pressure of %v; without requests, on average %v busy threads in it, and %v of the time of busy threads; of a host alone, a disk that is busy for %v of the time with two requests or always one write at a time, each of %v and more, or %v of the CPUs' time waiting for it, or one that is busy for %v with %v requests at a time and %v of the CPUs' time waiting; by a listing of all its requests, %v on average, of %v requests",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, slight, leastWork, check.Material, diskFull, slowDisk, waitsMuch, mostlyFull, longQueue, waitsLong, slowMean, listed),
+	Thresholds: []check.Threshold{beyondQueue, diskFull, fewAtWork, fewPages, leastWork, listed, longQueue, manyRefaults, mostlyFull, nearlyOne, ofBusyThreads, oneAtWork, queued, slight,
+		slowDisk, slowMean, waitsLong, waitsMuch, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen,
 		check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks; /proc/pressure/io",

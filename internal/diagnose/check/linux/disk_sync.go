@@ -38,9 +38,9 @@ allocated and written before, so that no journal record is needed; a sync each s
 second may be lost (Redis appendfsync everysec, PostgreSQL synchronous_commit=off, InnoDB
 innodb_flush_log_at_trx_commit=2); a dedicated device for the log, with a protected write cache.
 Smaller writes do not help: the sync is the cost.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in fsync or behind threads in it, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads; by a program's own log of its syncs, a median of %v, one of a hundred of %v, or %v of them so long that it logged them",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material, slowSync, slowTail, fewSlowSyncs),
-	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewSlowSyncs, leastWork, longSync, manySyncs, ofBusyThreads, oneAtWork, slowSync, slowTail, tailSyncs, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in fsync or behind threads in it, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads; by a program's own log of its syncs, a median of %v, one of a hundred of %v, or %v of them so long that it logged them; at one look at a host, %v tasks in fsync that are %v of those whose sleep nothing interrupts",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material, slowSync, slowTail, fewSlowSyncs, fewTasks, mostTasks),
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, fewSlowSyncs, fewTasks, mostTasks, leastWork, longSync, manySyncs, ofBusyThreads, oneAtWork, slowSync, slowTail, tailSyncs, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds,
 		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",

@@ -25,6 +25,10 @@ var (
 		Why: "a program writes the next one when the last one is done, as fsync makes it", Source: "arithmetic: one at a time, less the time between two"}
 	slowDisk = check.Threshold{Name: "time that a disk takes for a request", Value: 5e-3, Unit: "s",
 		Why: "what a disk with a seek takes alone, and fifty times as long as an SSD does", Source: "arithmetic: half a turn at 7200 a minute is 4.2 ms, before any seek"}
+	slowMean = check.Threshold{Name: "mean time that requests of a disk took, by a listing of all", Value: 50e-3, Unit: "s",
+		Why: "ten times what a disk with a seek takes alone: each waits for others", Source: "arithmetic: half a turn at 7200 a minute is 4.2 ms, before any seek"}
+	listed = check.Threshold{Name: "requests of which a mean means something", Value: 20, Unit: "count",
+		Why: "of fewer one load decides", Source: "binomial error: of 20 the half that is slower is known within 11 % (√(0.5·0.5/20))"}
 	cpusFull = check.Threshold{Name: "share of the CPUs that are busy", Value: .8, Unit: "1",
 		Why: "of what comes at random each waits four times as long as it runs", Source: "M/M/1: ρ/(1−ρ)"}
 )
@@ -74,10 +78,32 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 		v.Fix = []check.Fix{{Text: "find which processes read and write it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: d.Name}}
 		v.Needs = []check.Need{askProcess}
 	}
-	if !ok {
-		return judgeHung(c, evidence.KernelSaidHungDisk, "for a disk")
+	if ok {
+		return v, true
 	}
-	return v, ok
+	if v, ok := judgeListed(c); ok {
+		return v, true
+	}
+	return judgeHung(c, evidence.KernelSaidHungDisk, "for a disk")
+}
+
+// judgeListed judges a disk by a listing of all its requests, as biosnoop and biotop print it: whatever they are, each takes long.
+func judgeListed(c *check.Case) (v check.Verdict, ok bool) {
+	mean, told := c.Fact(evidence.FactDiskMean)
+	n, _ := c.Fact(evidence.FactDiskRequests)
+	if !told || c.Ledger != nil || n.Number < listed.Value || mean.Number < slowMean.Value*1e9 {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: min(1, mean.Number/1e9),
+		Title:   fmt.Sprintf("The disk %s is slow or has a long queue: a request takes %s on average, of %s.", mean.Value, units.Time(mean.Number), units.Plural(int(n.Number), "request")),
+		Summary: fmt.Sprintf("%s for a request of %s", units.Time(mean.Number), mean.Value)}
+	v.Weigh(mean.Number/1e9, slowMean)
+	v.Counted(n.Number, listed)
+	v.Evidence = append(v.Evidence, c.Figure("disk.listed_ms", "mean time of a request, by a listing of all", mean.Number/1e6, "ms", mean.Origin),
+		c.Figure("disk.listed_requests", "requests of that listing", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "find which processes read and write it (pidstat -d 1, io.stat of each cgroup), do less of it or limit it (io.max), or give the service a dedicated or faster disk", Code: mean.Value}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
 }
 
 var mostlySoftirq = check.Threshold{Name: "share of the host's CPUs busy with interrupts, whatever else they do", Value: .45, Unit: "1",

@@ -36,9 +36,9 @@ the limit kills; memory.min for a service whose neighbours fill the memory; file
 not cached (posix_fadvise with POSIX_FADV_DONTNEED, O_DIRECT). On a host short of free pages,
 vm.min_free_kbytes and vm.watermark_scale_factor make kswapd start earlier, so that fewer threads
 reclaim memory themselves.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time in reclaim, or in waits for files that the limit dropped; without requests, %v of the time of busy threads or, without stacks, %v memory pressure of the cgroup while it is at its limit; by a listing of perf report alone, %v of the samples; of a host alone, %v that are scanned by allocating threads, and most of all that are, or a container near its limit that reads %v times as much as it may hold",
-		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, ofProfile, manyScanned, manyTimesRead),
-	Thresholds: []check.Threshold{beyondQueue, busyKernelThread, fewAtWork, fewPages, leastWork, manyRefaults, manyScanned, manyTimesRead, scannedBySelf, much, ofBusyThreads, ofProfile, oneAtWork, slight, check.Arguable,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time in reclaim, or in waits for files that the limit dropped; without requests, %v of the time of busy threads or, without stacks, %v memory pressure of the cgroup while it is at its limit; by a listing of perf report alone, %v of the samples; of a host alone, %v that are scanned by allocating threads, and most of all that are, or a container near its limit that reads %v times as much as it may hold, or at one look %v tasks in reclaim that are %v of those whose sleep nothing interrupts",
+		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, ofProfile, manyScanned, manyTimesRead, fewTasks, mostTasks),
+	Thresholds: []check.Threshold{beyondQueue, busyKernelThread, fewAtWork, fewPages, fewTasks, mostTasks, leastWork, manyRefaults, manyScanned, manyTimesRead, scannedBySelf, much, ofBusyThreads, ofProfile, oneAtWork, slight, check.Arguable,
 		check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow, check.WorthTelling},
 

@@ -43,6 +43,10 @@ func judgeHostReclaim(c *check.Case) (check.Verdict, bool) {
 	if v, ok := judgeReread(c); ok {
 		return v, true
 	}
+	if v, ok := judgeTasks(c, evidence.KernelReclaim, "free memory before they get some",
+		check.Fix{Text: "find what fills the host's memory (memory.current of each cgroup), and limit it or give the host more; where a file system's inodes fill it, slabtop shows them"}); ok {
+		return v, true
+	}
 	return judgeProfile(c, evidence.KernelReclaim, "frees memory before it can give some",
 		check.Fix{Text: "raise the memory limit of the group that reclaims (memory.events counts max), or give the host more memory; files that are read once need not be cached"})
 }
@@ -231,6 +235,31 @@ func judgeReread(c *check.Case) (v check.Verdict, ok bool) {
 	return v, true
 }
 
+// What tasks of a host wait for at one look.
+var (
+	fewTasks = check.Threshold{Name: "tasks that wait for the same in the kernel, at one look", Value: 3, Unit: "count",
+		Why: "one or two may be a moment's", Source: "Poisson: where 0.3 wait on average, 3 or more at one look come by chance in 0.4 %"}
+	mostTasks = check.Threshold{Name: "part of the tasks whose sleep nothing interrupts", Value: .5, Unit: "1",
+		Why: "what most wait for holds the others up, too", Source: "arithmetic: a majority"}
+)
+
+// judgeTasks judges a host by a look at what its tasks wait for in the kernel.
+func judgeTasks(c *check.Case, mechanism, what string, fix check.Fix) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactTasksWait + mechanism)
+	all, _ := c.Fact(evidence.FactTasksAsleep)
+	if !told || c.Ledger != nil || n.Number < fewTasks.Value || n.Number < mostTasks.Value*all.Number {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("Of %s whose sleep nothing interrupts %.0f %s, most in %s.", units.Plural(int(all.Number), "task"), n.Number, what, n.Value),
+		Summary: fmt.Sprintf("%.0f of %s %s, at one look", n.Number, units.Plural(int(all.Number), "task"), what)}
+	v.Evidence = append(v.Evidence, c.Figure("host.tasks_wait", "tasks that "+what+", at one look", n.Number, "count", n.Origin),
+		c.Figure(evidence.FactTasksAsleep, "tasks whose sleep nothing interrupts, without threads of the kernel that work in the background", all.Number, "count", all.Origin))
+	v.Fix = []check.Fix{fix}
+	v.Needs = []check.Need{{What: "whether it stays so: the same list again, ten seconds later", Command: "ps -eo pid,comm,state,wchan:32"}, askProcess}
+	return v, true
+}
+
 // judgeKsoftirqd judges a host by the thread in which a CPU handles interrupts that it has too many of.
 func judgeKsoftirqd(c *check.Case) (v check.Verdict, ok bool) {
 	f, busy := kernelThread(c, "ksoftirqd")
@@ -277,5 +306,9 @@ func judgeHostSync(c *check.Case) (check.Verdict, bool) {
 	if v, ok := judgeSyncsTold(c); ok {
 		return v, true
 	}
-	return judgeHung(c, evidence.KernelSaidHungSync, "until data is on the disk")
+	if v, ok := judgeHung(c, evidence.KernelSaidHungSync, "until data is on the disk"); ok {
+		return v, true
+	}
+	return judgeTasks(c, evidence.KernelFsync, "wait until data is on the disk",
+		check.Fix{Text: "find what fills the disk below them (iostat -x 1, pidstat -d 1), and whether it fails (dmesg, smartctl -a)"})
 }

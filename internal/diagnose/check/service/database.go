@@ -68,7 +68,7 @@ func judgeFileServer(c *check.Case) (v check.Verdict, ok bool) {
 		call = ", in " + n.Value
 	}
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
-		Title:   fmt.Sprintf("Probably: a file server (NFS) does not answer: %s in the kernel for it%s.", waitVerb(int(n.Number)), call),
+		Title:   fmt.Sprintf("Probably: a file server (NFS, FUSE) does not answer: %s in the kernel for it%s.", waitVerb(int(n.Number)), call),
 		Summary: fmt.Sprintf("%s in the kernel for a file server", waitVerb(int(n.Number)))}
 	v.Evidence = append(v.Evidence, c.Figure(evidence.FactTasksAwaitFiles, "tasks that wait in the kernel for the answer of a file server, at one look", n.Number, "count", n.Origin))
 	v.Fix = []check.Fix{{Text: "look at the file server and the network to it (nfsstat -c, nfsiostat 1: retransmissions and the time of a call), and unmount what is gone (umount -f -l)"}}
