@@ -42,6 +42,11 @@ type alwaysWaited struct {
 // databases are products with statements that may be slow one by one.
 var databases = []string{"PostgreSQL at ", "MySQL/MariaDB at ", "SQL Server at ", "Oracle at "}
 
+// isDatabase says whether a dependency is one of databases.
+func isDatabase(name string) bool {
+	return slices.ContainsFunc(databases, func(d string) bool { return strings.HasPrefix(name, d) })
+}
+
 // alwaysSlow adds to a verdict that rules a dependency out what all requests of a route wait for.
 func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	x := exchangedOf(c)
@@ -96,7 +101,7 @@ func findAlways(c *check.Case, x *exchanged) (worst *alwaysWaited) {
 		by[x.calls[i].to] = append(by[x.calls[i].to], &x.calls[i])
 	}
 	for _, to := range slices.Sorted(maps.Keys(by)) {
-		if name := c.Bundle.Names.Text(to); !slices.ContainsFunc(databases, func(d string) bool { return strings.HasPrefix(name, d) }) {
+		if !isDatabase(c.Bundle.Names.Text(to)) {
 			continue
 		}
 		var long []*exchangedCall

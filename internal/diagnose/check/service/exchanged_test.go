@@ -323,11 +323,16 @@ func TestMadeExchanges(t *testing.T) {
 // caseOf is the service as the kernel saw it.
 func caseOf(t *testing.T, text []byte) *check.Case {
 	t.Helper()
+	return caseWith(t, text, incident.Options{})
+}
+
+func caseWith(t *testing.T, text []byte, opt incident.Options) *check.Case {
+	t.Helper()
 	b := incident.NewBundle()
 	if err := format.Read(t.Context(), []format.Format{exchanges.Format}, &format.Artifact{Name: "exchanges.txt", Size: int64(len(text)), Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }}, b); err != nil {
 		t.Fatal(err)
 	}
-	i := incident.Of(b, incident.Options{})
+	i := incident.Of(b, opt)
 	l := i.Ledgers()
 	if len(l) != 1 {
 		t.Fatalf("%d services", len(l))

@@ -65,8 +65,9 @@ func (u *usualCalls) usualTime(call *exchangedCall) int64 {
 }
 
 // forgiveUsualCalls takes from what slow requests wait beyond others of their route (per, ns) what their longest call always takes: routes answer
-// different questions, as those of GraphQL do, and what some ask for may take longer each time. A statement that always takes as long as [alwaysLong] is
-// not forgiven. It returns what is left as a share of slow time.
+// different questions, as those of GraphQL do, and what some ask for may take longer each time; others answer from a cache what they need not ask for. A
+// statement of a database that always takes as long as [alwaysLong] is not forgiven, nor, where the user says what is too slow, another call. It returns
+// what is left as a share of slow time.
 func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, share float64) float64 {
 	u := check.Once(c, readUsualCalls)
 	if len(u.most) == 0 {
@@ -81,7 +82,7 @@ func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, sha
 			}
 		}
 		if call != nil {
-			if usual := u.usualTime(call); usual < alwaysLong.Int64() {
+			if usual := u.usualTime(call); usual < alwaysLong.Int64() || c.Ledger.Rule == ledger.RuleFloor && !isDatabase(c.Bundle.Names.Text(call.to)) {
 				per[n] = min(per[n], max(0, wait(row)-usual))
 			}
 		}
