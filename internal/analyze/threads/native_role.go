@@ -52,6 +52,19 @@ func parksInPoller(frames []string) bool {
 	})
 }
 
+// engines are functions of JavaScript engines in which threads of a pool do what the engine wants in the background, such as to compile and to collect
+// garbage: V8's in Node.js (src/node_platform.cc) and elsewhere (libplatform/default-worker-threads-task-runner.cc). They serve no request.
+var engines = []string{"node::PlatformWorkerThread", "v8::platform::DefaultWorkerThreadsTaskRunner::WorkerThread::"}
+
+// isOfEngine says whether a thread was ever seen in one of these functions.
+func (n *native) isOfEngine() bool {
+	return slices.ContainsFunc(n.path, func(path []string) bool {
+		return slices.ContainsFunc(path, func(f string) bool {
+			return slices.ContainsFunc(engines, func(e string) bool { return strings.HasPrefix(f, e) })
+		})
+	})
+}
+
 func isWriteCall(call string) bool {
 	switch call {
 	case "write", "writev", "pwrite", "pwritev", "sendto", "sendmsg", "sendmmsg", "sendfile", "splice":
@@ -114,13 +127,16 @@ func settleNative(t *Threads, s evidence.SubjectID) {
 	}
 	workers := 0
 	for _, n := range order {
-		if n.idles == bySignal && n.busy > 0 {
+		if n.idles == bySignal && n.busy > 0 && !n.isOfEngine() {
 			workers++
 		}
 	}
 	pool := workers >= leastPool
 	accepts := slices.ContainsFunc(order, func(n *native) bool { return n.polls })
 	for _, n := range order {
+		if n.isOfEngine() {
+			continue
+		}
 		serves := n.polls && n.idles <= byClient || pool && n.idles == bySignal || n.idles == noWork && accepts && classes[byClient] > 0
 		for _, l := range n.looks {
 			v := &l.View

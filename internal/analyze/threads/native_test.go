@@ -144,3 +144,38 @@ func TestLooksWithoutInnermostFunctions(t *testing.T) {
 		}
 	}
 }
+
+// Threads on which an engine compiles and collects garbage serve no requests, and are no pool to which the event loop hands them.
+func TestThreadsOfEngine(t *testing.T) {
+	for name, x := range map[string]struct {
+		worker string
+		serves int // threads
+	}{
+		"V8 in Node.js":   {"node::PlatformWorkerThread", 1},
+		"V8 elsewhere":    {"v8::platform::DefaultWorkerThreadsTaskRunner::WorkerThread::Run", 1},
+		"a program's own": {"shop::serve", 2},
+	} {
+		var looks []string
+		for i := range 40 {
+			busy := "2 running by compile " + x.worker + "\n3 futex of 0x830 by cond_wait " + x.worker + " @10"
+			if i%2 == 0 {
+				busy = "2 futex of 0x830 by cond_wait " + x.worker + " @10\n3 running by mark " + x.worker
+			}
+			loop := "1 epoll_wait @40"
+			if i%4 == 0 {
+				loop = "1 running by handle"
+			}
+			looks = append(looks, loop+"\n"+busy)
+		}
+		_, th := kernelLooks(looks...)
+		serving := make(map[evidence.LaneID]bool)
+		for _, l := range th.Samples(0) {
+			if l.View.Request {
+				serving[l.Lane] = true
+			}
+		}
+		if len(serving) != x.serves || serving[1] != (x.serves == 1) {
+			t.Errorf("%s: threads %v serve requests:\n%s", name, serving, seen(th))
+		}
+	}
+}
