@@ -66,8 +66,8 @@ func (u *usualCalls) usualTime(call *exchangedCall) int64 {
 
 // forgiveUsualCalls takes from what slow requests wait beyond others of their route (per, ns) what their longest call always takes: routes answer
 // different questions, as those of GraphQL do, and what some ask for may take longer each time; others answer from a cache what they need not ask for. A
-// statement of a database that always takes as long as [alwaysLong] is not forgiven, nor, where the user says what is too slow, another call. It returns
-// what is left as a share of slow time.
+// call that always takes as long as [alwaysLong] is forgiven if it may, and the user does not say what is too slow. It returns what is left as a share of
+// slow time.
 func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, share float64) float64 {
 	u := check.Once(c, readUsualCalls)
 	if len(u.most) == 0 {
@@ -82,11 +82,17 @@ func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, sha
 			}
 		}
 		if call != nil {
-			if usual := u.usualTime(call); usual < alwaysLong.Int64() || c.Ledger.Rule == ledger.RuleFloor && !isDatabase(c.Bundle.Names.Text(call.to)) {
+			if usual := u.usualTime(call); usual < alwaysLong.Int64() || c.Ledger.Rule == ledger.RuleFloor && mayTakeLong(c, call) {
 				per[n] = min(per[n], max(0, wait(row)-usual))
 			}
 		}
 		sum += per[n]
 	}
 	return float64(sum) / float64(max(1, c.Ledger.Total))
+}
+
+// mayTakeLong says whether a call that always takes long may do so by its nature: a statement of a database lacks an index then, a name that is looked up
+// is known or not at once, and a call that fails was waited for in vain.
+func mayTakeLong(c *check.Case, call *exchangedCall) bool {
+	return !call.failed && c.Bundle.Names.Wait(call.to).Kind != evidence.NameServer && !isDatabase(c.Bundle.Names.Text(call.to))
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/analyze/incident"
-	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // tariffs are requests of which one in four finds its answer in a cache, and the others ask a peer; each tenth call takes late.
