@@ -95,8 +95,17 @@ func (p *parser) findAwaited(loops *loops) {
 	if n := float64(len(found)); n < awaitedTimes || n < awaitedMost*float64(long) || n < notByChance*chance {
 		return
 	}
+	waiters := make(map[int32]int)
 	for _, w := range found {
-		p.calls = append(p.calls, p.calls[w.call].awaitedBy(w.request, p.requests[w.request].begun))
+		waiters[w.call]++
+	}
+	for _, w := range found {
+		c, from := &p.calls[w.call], p.requests[w.request].begun
+		if c.request < 0 && waiters[w.call] == 1 && c.begun >= from { // a call of no other request, for which only this one waits, is its own
+			c.request, c.byTime = w.request, true
+			continue
+		}
+		p.calls = append(p.calls, c.awaitedBy(w.request, from))
 	}
 }
 

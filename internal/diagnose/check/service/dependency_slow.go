@@ -124,6 +124,13 @@ func judgeCalls(c *check.Case) check.Verdict {
 		return v
 	}
 	if share < check.Material.Value {
+		if ever := check.Once(c, readUsualCalls).asEver; share+ever >= check.Material.Value {
+			v.Rule = check.ByDesign
+			v.Weigh(share+ever, check.Material)
+			v.Summary += fmt.Sprintf("; %s is calls that take as long as ever, %s or more, beside requests that make none", check.OfSlow(ever), units.Time(alwaysLong.Value))
+			v.Needs = []check.Need{{What: "a limit for request latency", Command: "unstall PID --slo 100ms"}}
+			return v
+		}
 		if heldOverCalls(c) {
 			v.Rule = check.HoldersWait
 			v.Summary += ": slow requests wait for a resource that others hold during calls of the usual length"

@@ -19,6 +19,8 @@ type usualCalls struct {
 	of   map[operationAt][]*exchangedCall // by the bytes sent
 	byOf map[*exchangedCall]int64
 	most map[int]*exchangedCall // by request: the call that waited longest
+
+	asEver float64 // share of slow time in calls that are forgiven although they always take [alwaysLong] and more
 }
 
 type operationAt struct{ to, operation evidence.NameID }
@@ -73,7 +75,7 @@ func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, sha
 	if len(u.most) == 0 {
 		return share
 	}
-	var sum int64
+	var sum, ever int64
 	for n, row := range c.Ledger.Slow {
 		call := u.most[row]
 		for in := range c.Ledger.Inside(row) {
@@ -83,11 +85,16 @@ func forgiveUsualCalls(c *check.Case, wait func(row int) int64, per []int64, sha
 		}
 		if call != nil {
 			if usual := u.usualTime(call); usual < alwaysLong.Int64() || c.Ledger.Rule == ledger.RuleFloor && mayTakeLong(c, call) {
-				per[n] = min(per[n], max(0, wait(row)-usual))
+				left := min(per[n], max(0, wait(row)-usual))
+				if usual >= alwaysLong.Int64() {
+					ever += per[n] - left
+				}
+				per[n] = left
 			}
 		}
 		sum += per[n]
 	}
+	u.asEver = float64(ever) / float64(max(1, c.Ledger.Total))
 	return float64(sum) / float64(max(1, c.Ledger.Total))
 }
 
