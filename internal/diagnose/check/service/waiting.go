@@ -154,7 +154,7 @@ func judgeWaiting(c *check.Case) check.Verdict {
 func judgeParkedHandlers(c *check.Case) (v check.Verdict, ok bool) {
 	l := c.Ledger
 	share := c.Share(ledger.Unobserved)
-	if share < check.Material.Value || !c.UserVisible(check.Noticeable) {
+	if l.Traced || share < check.Material.Value || !c.UserVisible(check.Noticeable) { // a trace knows what requests do, as far as it lasts
 		return v, false
 	}
 	wait := func(row int) int64 {
