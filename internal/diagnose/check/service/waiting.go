@@ -385,9 +385,9 @@ var typical = check.Threshold{Name: "part of a route's requests that wait at a p
 	Why: "that is then what the route is for; with long polls come those who post", Source: "judgement: weighs routes that are there to wait (long polls, streams), with those who post to them, against routes that wait now and then"}
 
 // byDesign says whether most requests of the route, also quick ones, spend most of their time at
-// the place, in a select, a receive or a wait of the program's own, while nothing is known to work
-// for them: a long poll waits for events. A sleep is not by design, nor is a wait within a
-// library.
+// the place, in a select, a receive or a wait of the program's own, or for a timer of its event loop,
+// while nothing is known to work for them: a long poll waits for events. A sleep is not by design,
+// nor is a wait within a library.
 func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	switch {
 	case p.Wait.Kind == evidence.ForcedCycle, p.Wait.Kind == evidence.TimedStart: // the work is done for each
@@ -396,7 +396,8 @@ func byDesign(c *check.Case, p *ledger.Place, wait func(row int) int64) bool {
 	case p.Mechanism != ledger.Goroutine && p.Mechanism != ledger.Timer, 2*p.Linked.Sum() >= p.Ns:
 		return false
 	}
-	if callee := c.SiteOf(p.Stack).Callee; !strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(callee, "sync.") {
+	callee := c.SiteOf(p.Stack).Callee
+	if p.Wait.Kind != evidence.LoopTimer && !strings.HasPrefix(callee, "runtime.") && !strings.HasPrefix(callee, "sync.") {
 		return false
 	}
 	l, r := c.Ledger, &c.Bundle.Requests
