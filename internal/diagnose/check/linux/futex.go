@@ -26,7 +26,8 @@ waking threads.
 A wait for work looks the same on a stack. unstall recognises a lock by the value of the futex word
 ("taken, with waiters", by the conventions of glibc, musl, Rust and Go). The address identifies the
 lock and, if the program's stack is known, the function that takes it. If the holder itself waits
-(for a disk, a response), that wait is the cause, not the lock.
+(for a disk, a response), that wait is the cause, not the lock. In Python the lock may be the
+interpreter's own (GIL), with which one thread at a time runs Python: then what computes most is named.
 
 How to tell it from similar problems: go.lock-contention, jvm.lock-contention and
 dotnet.lock-contention are the same for runtimes that report their locks. A limit on concurrency is
@@ -80,6 +81,9 @@ func judgeFutex(c *check.Case) check.Verdict {
 }
 
 func (f *finding) describeLock(c *check.Case, v check.Verdict) check.Verdict {
+	if f.isInterpreterLock(c) {
+		return f.describeInterpreterLock(c, v)
+	}
 	v.Title = fmt.Sprintf("%s wait for a lock%s: %s.", f.who(), f.placeSuffix(), f.formatShare())
 	v.Summary = f.formatShare() + " is waiting for locks"
 	v.Fix = append(v.Fix,
