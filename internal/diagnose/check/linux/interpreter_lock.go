@@ -43,7 +43,7 @@ func (f *finding) describeInterpreterLock(c *check.Case, v check.Verdict) check.
 	for _, e := range efforts {
 		if name := e.Name(); name != "" && !strings.HasPrefix(name, evidence.UnknownFunction) {
 			fix.Code = name
-			v.Title = fmt.Sprintf("%s %s of the CPU time meanwhile is in %s.", v.Title, units.Percent(e.Share), name)
+			v.Title = fmt.Sprintf("%s While slow requests are under way, %s of the CPU time is in %s.", v.Title, units.Percent(e.Share), name)
 			v.Evidence = append(v.Evidence, c.Figure("interpreter.top_share", "share of the CPU time while slow requests were under way, in "+name, e.Share, "1", e.Origin))
 			break
 		}

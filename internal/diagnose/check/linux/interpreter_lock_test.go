@@ -16,7 +16,7 @@ func TestInterpreterLock(t *testing.T) {
 		ran   string
 		title string // in it; "": no interpreter's lock
 	}{
-		"uWSGI":            {[]string{"pthread_cond_timedwait take_gil PyEval_RestoreThread wsgi_req_recv", "pthread_cond_timedwait take_gil PyEval_RestoreThread python_call"}, "labels.is_printable", "77 % of the CPU time meanwhile is in labels.is_printable"},
+		"uWSGI":            {[]string{"pthread_cond_timedwait take_gil PyEval_RestoreThread wsgi_req_recv", "pthread_cond_timedwait take_gil PyEval_RestoreThread python_call"}, "labels.is_printable", "77 % of the CPU time is in labels.is_printable"},
 		"named by library": {[]string{"pthread_cond_timedwait|libpython3.12.so.1.0: take_gil|views.price"}, "views.price", "Python's interpreter lock"},
 		"some of it":       {[]string{"take_gil views.price", "pthread_mutex_lock cache_get", "pthread_mutex_lock cache_put"}, "views.price", ""},
 		"a mutex":          {[]string{"pthread_mutex_lock cache_get"}, "cache_fill", ""},
