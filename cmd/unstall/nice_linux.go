@@ -7,9 +7,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beNice gives way to all other programs, because this is the sick host. On Linux a nice value belongs to a thread
-// (setpriority(2), NOTES) and new threads inherit it, so beNice sets it for all existing threads.
-func beNice() {
+// beNice gives way to all other programs, because this is the sick host. Tests that run commands in their own process replace it: what they start
+// would inherit the nice value and starve beside other tests.
+var beNice = lowerPriority
+
+// lowerPriority sets the nice value of all threads: on Linux it belongs to a thread (setpriority(2), NOTES), and new threads inherit it.
+func lowerPriority() {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
 		return

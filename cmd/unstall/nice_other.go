@@ -2,4 +2,4 @@
 
 package main
 
-func beNice() {}
+var beNice = func() {}
