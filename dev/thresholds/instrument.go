@@ -293,7 +293,7 @@ func (s *source) thresholdNames() map[types.Object]string {
 
 // patches are the places that ask checks and keep figures: old text, new text.
 var patches = []struct{ file, old, new string }{
-	{"internal/diagnose/run.go", "withdrawVague(withdrawUnknown(c, k.Judge(c)), c.Ledger)", "meter.Asked(k.ID, func(c *check.Case) check.Verdict { return withdrawVague(withdrawUnknown(c, k.Judge(c)), c.Ledger) })(c)"},
+	{"internal/diagnose/run.go", "withdrawVague(withdrawUnknown(c, k.Judge(c)), c)", "meter.Asked(k.ID, func(c *check.Case) check.Verdict { return withdrawVague(withdrawUnknown(c, k.Judge(c)), c) })(c)"},
 	{"internal/diagnose/run.go", "k.JudgeHost(c)", "meter.AskedHost(k.ID, k.JudgeHost)(c)"},
 	{"internal/diagnose/check/once.go", "return v.(T)", "meter.Again(c, key); return v.(T)"},
 	{"internal/diagnose/check/once.go", "v := read(c)", "v := meter.Once(c, key, func() T { return read(c) })"},

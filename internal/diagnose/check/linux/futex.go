@@ -41,7 +41,7 @@ help if CPUs are short: then the holder does not run.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, above the usual, in waits for locks whose holders ran, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads, or of their CPU time in lock operations; by a listing of perf report alone, %v of the samples",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material, ofProfile),
 	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, ofBusyThreads, ofProfile, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds,
-		check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
+		check.FewClocked, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
 	Applies:   func(c *check.Case) bool { return ownLocks(c) && locking.hasEvidence(c) },
