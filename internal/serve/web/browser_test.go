@@ -98,7 +98,7 @@ func (b *browser) value(expression string) string {
 	b.t.Helper()
 	ctx, end := context.WithTimeout(b.ctx, patience)
 	defer end()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[string]("String("+expression+")", chromedp.EvalAwaitPromise))
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[string]("Promise.resolve("+expression+").then(String)", chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}
