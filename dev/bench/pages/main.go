@@ -167,7 +167,7 @@ func measureOpening(ctx context.Context, page, name string, rounds int) error {
 	return nil
 }
 
-// opened is what a page says of its opening, in ms.
+// opened has the times (ms) after which a page can be used and is drawn, and the longest turn of its drawing, by the page itself.
 type opened struct{ Usable, Total, Longest float64 }
 
 // openPage opens a page and waits until all of it is drawn.

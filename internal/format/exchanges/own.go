@@ -135,7 +135,7 @@ func (p *parser) pairOwnCalls(port int64, calls []int32) (pairs []ownCall) {
 			if taken[r] || x.first > c.first+ownSlack || x.in != c.out || x.out != c.in {
 				continue
 			}
-			if best < 0 || distance(x.came, c.begun)+distance(x.first, c.first) < distance(p.requests[best].came, c.begun)+distance(p.requests[best].first, c.first) {
+			if best < 0 || timeBetween(x.came, c.begun)+timeBetween(x.first, c.first) < timeBetween(p.requests[best].came, c.begun)+timeBetween(p.requests[best].first, c.first) {
 				best = r
 			}
 		}
@@ -150,7 +150,7 @@ func (p *parser) pairOwnCalls(port int64, calls []int32) (pairs []ownCall) {
 	return pairs
 }
 
-func distance(a, b int64) int64 { return max(a-b, b-a) }
+func timeBetween(a, b int64) int64 { return max(a-b, b-a) }
 
 // linkOwnCalls links calls that the process makes to itself to the requests around them: where goroutines write for others, threads mostly tell it, and times
 // do better if a request begins hardly before and is answered hardly after.

@@ -65,8 +65,8 @@ type log struct {
 // longStatement (ns) is from when on a statement is long: people lose their thought after a second (J. Nielsen, Usability Engineering, 1993, chapter 5).
 const longStatement = 1e9
 
-// add adds a statement whose line was written at that time.
-func (g *log) add(s statement, at int64, line int64) {
+// addStatement adds a statement whose line was written at that time.
+func (g *log) addStatement(s statement, at int64, line int64) {
 	g.number++
 	g.runtime = s.runtime
 	name := shapeOf(s.text)
@@ -122,7 +122,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	var openAt, openLine int64
 	closeOpen := func() {
 		if open != nil {
-			g.add(*open, openAt, openLine)
+			g.addStatement(*open, openAt, openLine)
 			open = nil
 		}
 	}
@@ -142,7 +142,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 					open, openAt, openLine = &s, at, l.Number
 					return true
 				}
-				g.add(s, at, l.Number)
+				g.addStatement(s, at, l.Number)
 				return true
 			}
 			if s, ok := parseSession(l.Text); ok {
@@ -175,7 +175,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Warnf(0, "the log is incomplete: %v", err)
 		b.Cut()
 	}
-	g.emit(b)
+	g.emitFacts(b)
 	return nil
 }
 
@@ -189,7 +189,7 @@ func isLevel(l []byte) bool {
 	return false
 }
 
-func (g *log) emit(b *evidence.Builder) {
+func (g *log) emitFacts(b *evidence.Builder) {
 	*b.Clock() = evidence.Clock{Name: "times of the log", Error: evidence.Unanchored}
 	if g.sessions > 0 && g.runtime == "" {
 		g.runtime = "jvm"
@@ -199,13 +199,13 @@ func (g *log) emit(b *evidence.Builder) {
 		sorting.Short(g.all, func(x, y *shape) int { return cmp.Or(cmp.Compare(y.sum, x.sum), cmp.Compare(x.text, y.text)) })
 		t := evidence.Table{Title: "statements that the program logged", Columns: []string{"", "statements", "all s", "mean ms", "longest ms"}}
 		for _, x := range g.all[:min(len(g.all), mostShown)] {
-			t.Rows = append(t.Rows, []string{cmp.Or(x.text, "a statement that is not shown"), strconv.FormatInt(x.n, 10), figure(x.sum / 1e9), figure(x.sum / float64(x.n) / 1e6), figure(x.most / 1e6)})
+			t.Rows = append(t.Rows, []string{cmp.Or(x.text, "a statement that is not shown"), strconv.FormatInt(x.n, 10), formatFigure(x.sum / 1e9), formatFigure(x.sum / float64(x.n) / 1e6), formatFigure(x.most / 1e6)})
 		}
 		b.Table(t)
 	}
 	if g.sessions > 0 {
 		b.Table(evidence.Table{Title: "sessions of Hibernate", Columns: []string{"sessions", "statements of the longest", "their time s"},
-			Rows: [][]string{{strconv.FormatInt(g.sessions, 10), figure(g.worst.n), figure(g.worst.took / 1e9)}}})
+			Rows: [][]string{{strconv.FormatInt(g.sessions, 10), formatFigure(g.worst.n), formatFigure(g.worst.took / 1e9)}}})
 	}
 	if c := g.best; c.n > 0 {
 		b.FactAt(subject, evidence.FactStatementsInTurn, c.shape, c.n, c.line)
@@ -227,7 +227,7 @@ func (g *log) emit(b *evidence.Builder) {
 	}
 }
 
-func figure(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+func formatFigure(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
 // layouts of times at the beginning of a line.
 var layouts = []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006/01/02 15:04:05"}

@@ -77,7 +77,7 @@ type statement struct {
 func parseLine(l []byte) (s statement, ok bool) {
 	if _, rest, found := bytes.Cut(l, efMark); found {
 		ms, rest, closed := bytes.Cut(rest, []byte("ms) ["))
-		v, ok := millis(string(ms))
+		v, ok := parseMillis(string(ms))
 		if !closed || !ok {
 			return s, false
 		}
@@ -94,7 +94,7 @@ func parseLine(l []byte) (s statement, ok bool) {
 		if open < 0 || !closed {
 			return s, false
 		}
-		v, ok := millis(string(l[open+1 : i]))
+		v, ok := parseMillis(string(l[open+1 : i]))
 		return statement{took: v, text: strings.TrimSpace(string(sql)), runtime: "go"}, ok
 	}
 	if i := bytes.LastIndex(l, djangoMark); i >= 0 {
@@ -122,8 +122,8 @@ func beginsStatement(sql []byte) bool {
 	return false
 }
 
-// millis reads "1,204" and "12.345" as ns.
-func millis(s string) (ns float64, ok bool) {
+// parseMillis reads "1,204" and "12.345" as ns.
+func parseMillis(s string) (ns float64, ok bool) {
 	v, err := strconv.ParseFloat(strings.ReplaceAll(s, ",", ""), 64)
 	return v * 1e6, err == nil && v >= 0 && v < 1e9
 }

@@ -312,8 +312,8 @@ func (t *track) listValues() []float64 {
 	return t.v
 }
 
-// highest returns the highest of all rows, NaN of none.
-func (t *track) highest() float64 {
+// findHighest returns the highest of all rows, NaN of none.
+func (t *track) findHighest() float64 {
 	rows := t.listValues()
 	if len(rows) == 0 {
 		return math.NaN()
@@ -348,7 +348,7 @@ func (p *parser) addTables() {
 	t := evidence.Table{Title: "host, mean over the recording", Columns: []string{"figure", "value", "most", "unit"}}
 	for _, x := range p.host.list {
 		if v := x.mean(); !math.IsNaN(v) {
-			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), formatFigure(x.highest()), x.unit})
+			t.Rows = append(t.Rows, []string{x.name, formatFigure(v), formatFigure(x.findHighest()), x.unit})
 		}
 		for _, each := range []struct{ name, underWay, rate string }{{"time of a read", evidence.SeriesDiskReading, evidence.SeriesDiskReads}, {"time of a write", evidence.SeriesDiskWriting, evidence.SeriesDiskWrites}} {
 			if disk, ok := strings.CutPrefix(x.name, each.underWay+":"); ok {

@@ -58,8 +58,8 @@ var channels = map[string]string{
 // cutTo is how long the names of ps -el are.
 const cutTo = 6
 
-// awaited returns what a task waits for by its wait channel, "" where that says nothing.
-func awaited(channel string) string {
+// mechanismAt returns what a task waits for by its wait channel, "" where that says nothing.
+func mechanismAt(channel string) string {
 	if m, ok := channels[channel]; ok {
 		return m
 	}
@@ -201,7 +201,7 @@ func matchHead(head []byte) format.Confidence {
 				return format.Sure
 			}
 		} else if t, ok := parseBare(f); ok {
-			if bare++; awaited(t.channel) != "" {
+			if bare++; mechanismAt(t.channel) != "" {
 				known++
 			}
 			if bare >= leastBare && known > 0 {
@@ -287,7 +287,7 @@ func emitWaits(b *evidence.Builder, all []task) {
 			order = append(order, c)
 		}
 		c.n++
-		if m := awaited(t.channel); m != "" {
+		if m := mechanismAt(t.channel); m != "" {
 			waits[m]++
 			if most[m] == nil || c.n > most[m].n {
 				most[m] = c

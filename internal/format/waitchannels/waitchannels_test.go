@@ -31,7 +31,7 @@ func BenchmarkParse(b *testing.B) {
 func TestAwaited(t *testing.T) {
 	for channel, want := range map[string]string{"rpc_wa": awaitsFiles, "jbd2_l": evidence.KernelFsync, "io_sch": evidence.KernelDisk, "xfs_re": evidence.KernelReclaim, "xfs_lo": evidence.KernelFsync,
 		"vfs_fsync_range": evidence.KernelFsync, "poll_s": "", "-": "", "ep_poll": ""} {
-		if got := awaited(channel); got != want {
+		if got := mechanismAt(channel); got != want {
 			t.Errorf("%s: %q, want %q", channel, got, want)
 		}
 	}

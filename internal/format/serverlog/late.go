@@ -1,0 +1,64 @@
+package serverlog
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/unstall/unstall/internal/format"
+)
+
+// Readers of what game loops, fibers and greenlets log of being late.
+
+const lateAdvice = "all work of this loop waited: a profile shows for which code; a GC log and top show whether a collection or a busy host stopped it"
+
+// ticksBehind reads "Is the server overloaded? Running 5031ms or 100 ticks behind" and, up to 1.12, "… Running 2823ms behind, skipping 56 tick(s)". The server skips
+// these ticks, so that the time of two lines is not the same.
+func ticksBehind(t *told, _, after string) bool {
+	_, rest, ok := strings.Cut(after, "Running ")
+	ms, rest, ok2 := strings.Cut(rest, "ms ")
+	t.took = parseWhole(ms) * 1e6
+	return ok && ok2 && t.took > 0 && strings.Contains(rest, "behind")
+}
+
+// tickCollected reads "Tick #237" before the mark and "7 ms. (type = Young Gen)" behind it: what is short is told, too.
+func tickCollected(t *told, before, after string) bool {
+	ms, rest, ok := strings.Cut(after, " ms")
+	v, err := strconv.ParseFloat(ms, 64)
+	if !ok || err != nil || !(v >= 0 && v < 1e7) || !strings.Contains(before, "Tick #") || !strings.Contains(rest, "(type = ") {
+		return false
+	}
+	if t.took = v * 1e6; t.took < longTick {
+		t.calm = "collections of less than a tick"
+	}
+	return true
+}
+
+// longTick (ns) is how long a tick of the game may take: twenty are to be done each second.
+const longTick = 50e6
+
+// tickLasted reads "Tick #412 lasted 152.33 ms. (204" before the mark.
+func tickLasted(t *told, before, _ string) bool {
+	_, rest, ok := format.CutLast(before, "Tick #")
+	_, rest, ok2 := strings.Cut(rest, " lasted ")
+	ms, _, ok3 := strings.Cut(rest, " ms. (")
+	v, err := strconv.ParseFloat(ms, 64)
+	t.took = v * 1e6
+	return ok && ok2 && ok3 && err == nil && v > 0 && v < 1e7
+}
+
+// fiberLate reads "(such as a new connection, an upstream response, or a timer) was in excess of 100 milliseconds" of CpuStarvationCheck.scala, which looks
+// once a second, and reports its limit, not the delay. A line that breaks off before the limit has the default one.
+func fiberLate(t *told, _, after string) bool {
+	t.took = 100e6
+	if _, rest, ok := strings.Cut(after, " in excess of "); ok {
+		ms, _, ok := strings.Cut(rest, " milliseconds")
+		t.took = parseWhole(ms) * 1e6
+		return ok && t.took > 0
+	}
+	return strings.HasPrefix(strings.TrimLeft(after, " "), "event (such as") || strings.TrimSpace(after) == ""
+}
+
+// greenletBlocks reads "2022-04-21 10:02:11 : Greenlet <Greenlet …>" before the mark: how long does not stand there, and the stack below shows where.
+func greenletBlocks(_ *told, before, after string) bool {
+	return strings.Contains(before, " : Greenlet <") && strings.TrimSpace(after) == ""
+}
