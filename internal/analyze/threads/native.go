@@ -1,7 +1,6 @@
 package threads
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,7 +74,7 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 	v := threadstack.View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
 	v.Pool = strings.TrimRight(strings.Trim(of.Name, "[]"), "0123456789-_#/: ")
 	call, on := nativeCall(&of)
-	v.Owner, v.Library = nativeOwner(of.Frames)
+	v.Owner, v.Owns, v.Library = findNativeOwner(of.Frames)
 	if evidence.OnFutex(call) && call != evidence.CallFutexMutex {
 		on.Name = conditionWord(on.Name)
 	}
@@ -272,12 +271,18 @@ func nativeCall(of *threadstack.Stack) (call string, on evidence.Object) {
 	return call, on
 }
 
-// nativeOwner returns the program's own function in which a thread waits, "" unknown: the innermost one outside of system libraries and
+// nativeOwner returns the program's own function in which a thread waits, as [findNativeOwner] does.
+func nativeOwner(frames []string) (owner string, library bool) {
+	owner, _, library = findNativeOwner(frames)
+	return owner, library
+}
+
+// findNativeOwner returns the program's own function in which a thread waits, "" unknown, and its frame: the innermost one outside of system libraries and
 // languages' runtimes, or if there is none, the innermost one in a library; of a library that is run from its source, which has many small functions, the
 // one by which others called it.
-func nativeOwner(frames []string) (owner string, library bool) {
-	module, source := "", ""
-	for _, f := range frames {
+func findNativeOwner(frames []string) (owner string, at int, library bool) {
+	module, started, source := "", 0, ""
+	for i, f := range frames {
 		name, in := nativeFunction(f)
 		if name == evidence.UnknownFunction || codepath.IsLoop(name, in) {
 			break // the caller is unknown, or only started the loop: from here on this is not the stack of what runs
@@ -285,21 +290,23 @@ func nativeOwner(frames []string) (owner string, library bool) {
 		switch of := codepath.Package(in); {
 		case name == "" || codepath.IsPlumbing(in) || of == "" && nativeRuntime(name, in):
 		case strings.HasPrefix(name, codepath.Module+" "): // it started what runs
-			module = cmp.Or(module, name)
+			if module == "" {
+				module, started = name, i
+			}
 		case in == "":
-			return tidyName(name), false
+			return tidyName(name), i, false
 		case of != "" && (owner == "" || of == source):
-			owner, source = f, of
+			owner, at, source = f, i, of
 		case owner == "":
-			owner = tidyName(name)
+			owner, at = tidyName(name), i
 		default:
 			source = "" // it was called by another library
 		}
 	}
 	if owner == "" {
-		return module, false
+		return module, started, false
 	}
-	return owner, true
+	return owner, at, true
 }
 
 func hexOf(s string) (n uint64) {

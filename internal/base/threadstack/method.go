@@ -1,6 +1,7 @@
 package threadstack
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -316,6 +317,16 @@ func readParams(params string) string {
 
 // IsFunction reports whether a frame is a function, and not a placeholder.
 func IsFunction(frame string) bool { return !isPseudo(frame) }
+
+// runAny are the beginnings of the names of functions that run any code of a language: those of the interpreters of CPython, V8, PHP and Ruby,
+// Go's runtime, and what the JVM and .NET call a function by that is known at run time only.
+var runAny = []string{"_PyEval_", "PyEval_", "Builtins_", "execute_ex", "zend_execute", "vm_exec", "rb_vm_exec", "runtime.", "java.lang.invoke.", "java.lang.reflect.",
+	"jdk.internal.reflect.", "sun.reflect.", "System.Reflection.", "System.RuntimeMethodHandle.", "v8::internal::Invoke", "v8::internal::Execution::", "v8::Function::Call"}
+
+// RunsAny reports whether a function runs any code of its language: that a thread is in it says nothing of what it does.
+func RunsAny(function string) bool {
+	return slices.ContainsFunc(runAny, func(sign string) bool { return strings.HasPrefix(function, sign) })
+}
 
 // isPseudo reports whether a frame is a placeholder.
 func isPseudo(frame string) bool {

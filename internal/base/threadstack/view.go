@@ -55,6 +55,7 @@ type View struct {
 	Began   int           // where the thread took up work: its pool's, or its role's, own method
 	Library bool          // User is a library's: no code of the user's own is on the stack
 	Owner   string        // User without namespaces: "Shop!CartController.Get()"; "" none
+	Owns    int           // of a native thread, whose User is -1, the frame that Owner is
 	Request bool          // it works on a server's request
 	Waits   evidence.Wait // what is known of what it waits for, beside Pattern and Limit
 	Limit   string        // the limit it waits at, in words, if looks at all threads show one: "limit of 4 at Gate.enter (Object.wait)"

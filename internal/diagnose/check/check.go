@@ -271,12 +271,12 @@ var Starved = Threshold{Name: "share of run time in stretches that no scheduler 
 	Why: "they say that the host withheld CPUs; on quiet hosts there are none", Source: "judgement: weighs a single tick that the host took against CPUs withheld for long; by PASTA (R. Wolff, Operations Research 30, 1982) one request in twenty meets such a stretch"}
 
 // Slow requests are common enough to look for a reason if there are at least this many, more than a chance meeting or two, and
-// if they take this part of all requests' time: below, they are not noticeable among all requests.
+// if they take this part of the time of all requests, or of those of one route: below, they are not noticeable among these.
 var (
 	SomeSlow = Threshold{Name: "slow requests from which a reason is looked for", Value: 5, Unit: "count",
 		Why: "one or two are a chance meeting", Source: "Poisson: where 5 are expected, another recording has none in 0.7 % of cases (e⁻⁵); where 2 are, in 14 %"}
-	SlowShare = Threshold{Name: "share of the time of all requests that slow ones take", Value: .01, Unit: "1",
-		Why: "less is too little to notice among all", Source: "arithmetic: without them the mean latency would be at most 1 % less"}
+	SlowShare = Threshold{Name: "share of the time of all requests that slow ones take, or of those of a route unless --slo is given", Value: .01, Unit: "1",
+		Why: "less is too little to notice among them", Source: "arithmetic: without them the mean latency would be at most 1 % less"}
 )
 
 // Slow reports whether slow requests are common enough to look for a reason.
@@ -288,19 +288,43 @@ func (c *Case) Slow() bool {
 	if c.recordAnswer(AskSlow, float64(len(l.Slow)), SomeSlow); len(l.Slow) < SomeSlow.Int() {
 		return false
 	}
-	all := float64(Once(c, allTime))
-	c.recordAnswer(AskSlow, float64(l.Total)/max(1, all), SlowShare)
-	return float64(l.Total) >= SlowShare.Value*all
+	share := float64(Once(c, slowShare))
+	c.recordAnswer(AskSlow, share, SlowShare)
+	return share >= SlowShare.Value
 }
 
-// spentInAll is the time of all requests, ns.
-type spentInAll int64
+// slowPart is a part of the time of requests that slow ones take.
+type slowPart float64
 
-func allTime(c *Case) (all spentInAll) {
-	for _, i := range c.Ledger.Rows {
-		all += spentInAll(c.Bundle.Requests.Latency(i))
+// slowShare returns the part of the time of all requests that slow ones take. Without an objective it is that of the route with the largest
+// part, if that is more: beside requests that take long as ever, those of a quick route take hardly any time.
+func slowShare(c *Case) slowPart {
+	l, r := c.Ledger, &c.Bundle.Requests
+	slow, all := make(map[evidence.NameID][]int), make(map[evidence.NameID]int64)
+	total := int64(0)
+	for _, row := range l.Rows {
+		took := r.Latency(row)
+		total += took
+		all[r.Route.At(row)] += took
 	}
-	return all
+	share := float64(l.Total) / max(1, float64(total))
+	if l.Rule != ledger.RuleFloor {
+		return slowPart(share)
+	}
+	for _, row := range l.Slow {
+		slow[r.Route.At(row)] = append(slow[r.Route.At(row)], row)
+	}
+	for route, rows := range slow {
+		if len(rows) < SomeSlow.Int() {
+			continue
+		}
+		took := int64(0)
+		for _, row := range rows {
+			took += r.Latency(row)
+		}
+		share = max(share, float64(took)/max(1, float64(all[route])))
+	}
+	return slowPart(share)
 }
 
 // Noticeable is the p99, over all requests with 0 for those not slow, from which slow requests are noticed without an

@@ -48,16 +48,26 @@ func (s Site) Path() string {
 }
 
 // SiteOf finds the program's own code in a stack: its innermost frame, and what that called.
-func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
+func (c *Case) SiteOf(stack evidence.StackID) Site {
+	s, _ := c.findSite(stack)
+	return s
+}
+
+// findSite is [Case.SiteOf] and returns the frame of the site's function, too, counted from the innermost.
+func (c *Case) findSite(stack evidence.StackID) (s Site, at int) {
 	if stack == 0 {
-		return s
+		return s, 0
 	}
 	if c.OnThreads() {
 		v := c.Threads().View(c.Subject, stack)
 		s.Function = v.Owner
 		frames := c.Bundle.Stacks.Frames(stack)
+		if at = v.User; at < 0 && v.Owner != "" {
+			at = v.Owns
+		}
+		at = min(max(0, at), len(frames))
 		if v.User > 0 && v.User <= len(frames) {
-			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threadstack.IsFunction(callee) {
+			if callee := c.Bundle.Names.Text(frames[v.User-1].Func); threadstack.IsFunction(callee) && !threadstack.RunsAny(callee) {
 				s.Callee = threadstack.Short(callee)
 			}
 		}
@@ -66,7 +76,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 				s.Callers[n] = threadstack.Bare(threadstack.Short(c.Bundle.Names.Text(frames[i].Func)))
 			}
 		}
-		return s
+		return s, at
 	}
 	frames := c.Bundle.Stacks.Frames(stack)
 	own := c.ownModule()
@@ -81,7 +91,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 				s.Callee = c.Bundle.Names.Text(frames[i-1].Func)
 			}
 			s.findCallers(c.Bundle, frames[i+1:], own)
-			return s
+			return s, i
 		}
 	}
 	for _, f := range slices.Backward(frames) { // a library's goroutine: the function it was started with
@@ -89,7 +99,7 @@ func (c *Case) SiteOf(stack evidence.StackID) (s Site) {
 			break
 		}
 	}
-	return s
+	return s, 0
 }
 
 // findCallers finds the callers of a function of Go in the frames beyond it.

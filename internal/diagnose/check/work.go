@@ -18,20 +18,30 @@ import (
 // Effort is the work of slow requests in one function of the program.
 type Effort struct {
 	Site
+	Inner  string // the function farthest from Function that at least half of the work is in, beyond Callee; "": none, or unknown
 	Share  float64
 	Origin evidence.Origin
 }
 
-// Name returns the function, and what it called.
+// Name returns the function, what it called, and where in that it mostly was: "Shop.list() (calling Cart.copy() → … → Json.write())".
 func (e Effort) Name() string {
-	switch {
-	case e.Function == "" || e.Callee != "" && strings.HasPrefix(e.Function, evidence.UnknownFunction):
-		return e.Callee
-	case e.Callee == "":
-		return e.Function
+	called := e.Callee
+	if called != "" && e.Inner != "" {
+		called += farther + e.Inner
 	}
-	return fmt.Sprintf("%s (calling %s)", e.Function, e.Callee)
+	switch {
+	case e.Function == "" || called != "" && strings.HasPrefix(e.Function, evidence.UnknownFunction):
+		return called
+	case called != "":
+		return fmt.Sprintf("%s (calling %s)", e.Function, called)
+	case e.Inner != "":
+		return e.Function + farther + e.Inner
+	}
+	return e.Function
 }
+
+// farther stands between a function and one that was called by what it called.
+const farther = " → … → "
 
 // Worked returns the functions in which slow requests ran, the most work first: by the samples taken during them, else by the
 // stacks of their threads.
@@ -39,9 +49,9 @@ func (c *Case) Worked() []Effort { return c.WorkedIn(c.Ledger.Slow) }
 
 // WorkedIn is [Case.Worked] for any requests.
 func (c *Case) WorkedIn(rows []int) []Effort {
-	sums := make(map[called]float64)
+	sums := newWork(c)
 	origin := From(c.Ledger.StatesFrom())
-	if clocked := c.clockedWork(rows); len(clocked) > 0 {
+	if clocked := c.clockedWork(rows); clocked != nil {
 		sums = clocked
 	} else if samples := samplesOf(c); len(samples.lanes) > 0 {
 		for _, row := range rows {
@@ -51,22 +61,28 @@ func (c *Case) WorkedIn(rows []int) []Effort {
 					return
 				}
 				samples.samplesWithin(cmp.Or(s.Lane, lane), at, at+s.Dur, func(i int) {
-					site := c.SiteOf(c.Bundle.Samples.Stack[i])
-					sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
+					sums.add(c.Bundle.Samples.Stack[i], float64(c.Bundle.Samples.Value[i]))
 					origin = c.Bundle.Samples.Origin[i]
 				})
 			})
 		}
-	} else if ran, at := c.sampledWork(); len(ran) > 0 {
+	} else if ran, at := c.sampledWork(); ran != nil && len(ran.at) > 0 {
 		sums, origin = ran, at
 	} else {
+		for _, row := range rows {
+			c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+				if ch[ledger.Own] > 0 && s.Stack != 0 {
+					sums.stacks[s.Stack] += float64(ch[ledger.Own])
+				}
+			})
+		}
 		for _, p := range c.Ledger.PlacesOf(rows, c.Sites(), ledger.Claimed{}) {
 			if p.Mechanism == ledger.Own {
-				sums[called{workedAt(&p), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
+				sums.at[called{workedAt(&p), c.SiteOf(p.Stack).Callee}] += float64(p.Ns)
 			}
 		}
 	}
-	return rankEfforts(sums, origin)
+	return sums.rank(origin)
 }
 
 // workedAt returns the name of a place where requests work: its function or what is known of the work, but not what the request
@@ -80,20 +96,19 @@ func workedAt(p *ledger.Place) string {
 
 // sampledWork returns where threads that serve requests ran, by the runtime's own sampler (a JVM's flight recording), which
 // samples all requests in proportion to their CPU time. The origin is that of the largest sample.
-func (c *Case) sampledWork() (sums map[called]float64, at evidence.Origin) {
+func (c *Case) sampledWork() (sums *work, at evidence.Origin) {
 	typ := c.Bundle.Names.Lookup(evidence.SampleRunning)
 	if typ == 0 || !c.OnThreads() {
 		return nil, 0
 	}
-	sums = make(map[called]float64)
+	sums = newWork(c)
 	x := &c.Bundle.Samples
 	most := int64(0)
 	for i := range x.Len() {
 		if x.Type[i] != typ || x.Subject[i] != c.Subject || !c.Threads().View(c.Subject, x.Stack[i]).Request {
 			continue
 		}
-		site := c.SiteOf(x.Stack[i])
-		sums[called{site.Function, site.Callee}] += float64(x.Value[i])
+		sums.add(x.Stack[i], float64(x.Value[i]))
 		if x.Value[i] > most {
 			most, at = x.Value[i], x.Origin[i]
 		}
@@ -107,14 +122,13 @@ var FewClocked = Threshold{Name: "samples of the kernel's CPU clock during slow 
 
 // clockedWork returns where requests ran, by samples of the kernel's CPU clock on the thread that began each request,
 // while that thread works on requests. It returns nil if there are fewer than [FewClocked].
-func (c *Case) clockedWork(rows []int) map[called]float64 {
-	sums := make(map[called]float64)
+func (c *Case) clockedWork(rows []int) *work {
+	sums := newWork(c)
 	r, n := &c.Bundle.Requests, 0
 	count := func(_ int64, stack evidence.StackID) {
 		if v := c.Threads().View(c.Subject, stack); v.Request && v.State == evidence.Running {
 			n++
-			site := c.SiteOf(stack)
-			sums[called{site.Function, site.Callee}]++
+			sums.add(stack, 1)
 		}
 	}
 	for _, row := range rows {
@@ -142,15 +156,14 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	for _, row := range rows {
 		slow = slow.Add(r.Begins(row), r.End.At(row))
 	}
-	sums, n, apart := make(map[called]float64), 0, 0
+	sums, n, apart := newWork(c), 0, 0
 	serves := c.servingStacks(on)
 	var origin evidence.Origin
 	for i := range x.Len() {
 		if x.Type[i] != on || x.Subject[i] != c.Subject || slow.Within(x.Time[i], x.Time[i]+1) == 0 || c.Collects(x.Stack[i]) {
 			continue
 		}
-		site := c.SiteOf(x.Stack[i])
-		sums[called{site.Function, site.Callee}]++
+		sums.add(x.Stack[i], 1)
 		origin = x.Origin[i]
 		if n++; serves != nil && !serves(x.Stack[i]) {
 			apart++
@@ -160,9 +173,9 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		return nil, 0
 	}
 	if serves == nil { // none of its stacks is known to serve a request, so none is known not to
-		return rankEfforts(sums, origin), math.NaN()
+		return sums.rank(origin), math.NaN()
 	}
-	return rankEfforts(sums, origin), float64(apart) / float64(n)
+	return sums.rank(origin), float64(apart) / float64(n)
 }
 
 // servingStacks returns a function that tells whether a stack of the samples of a type serves a request; nil where the samples show nothing of
@@ -236,44 +249,17 @@ func (c *Case) Background() []Effort {
 	for _, row := range c.Ledger.Rows {
 		serving[c.Bundle.Requests.Lane.At(row)] = true
 	}
-	sums := make(map[called]float64)
+	sums := newWork(c)
 	origin := From(c.Ledger.StatesFrom())
 	for lane, rows := range samplesOf(c).lanes {
 		if serving[lane] {
 			continue
 		}
 		for _, i := range rows {
-			site := c.SiteOf(c.Bundle.Samples.Stack[i])
-			sums[called{site.Function, site.Callee}] += float64(c.Bundle.Samples.Value[i])
+			sums.add(c.Bundle.Samples.Stack[i], float64(c.Bundle.Samples.Value[i]))
 		}
 	}
-	return rankEfforts(sums, origin)
-}
-
-// called is a function of the program, and what it called.
-type called struct{ function, callee string }
-
-// rankEfforts returns the functions with their share of the work, the largest first, each with
-// what it called most.
-func rankEfforts(sums map[called]float64, origin evidence.Origin) (out []Effort) {
-	delete(sums, called{})
-	var total float64
-	byFunction := make(map[string]float64)
-	best := make(map[string]called)
-	for k, n := range sums {
-		total += n
-		name := cmp.Or(k.function, k.callee)
-		byFunction[name] += n
-		if b, ok := best[name]; !ok || n > sums[b] || n == sums[b] && k.callee < b.callee {
-			best[name] = k
-		}
-	}
-	for name, n := range byFunction {
-		k := best[name]
-		out = append(out, Effort{Site{Function: k.function, Callee: k.callee}, n / total, origin})
-	}
-	sorting.Short(out, func(a, b Effort) int { return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Name(), b.Name())) })
-	return out
+	return sums.rank(origin)
 }
 
 // samples are samples of running code, by lane and time.

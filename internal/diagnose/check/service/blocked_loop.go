@@ -365,6 +365,7 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 		waits string
 	}
 	seen := make(map[where]int)
+	stacks := make(map[string]map[evidence.StackID]float64) // by what they waited for
 	all := 0
 	looks := w.c.Threads().Samples(w.c.Subject)
 	for i := range looks {
@@ -376,23 +377,24 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 		if at.Line = 0; s.View.Waiting() {
 			at.waits = s.View.Doing()
 		}
+		if stacks[at.waits] == nil {
+			stacks[at.waits] = make(map[evidence.StackID]float64)
+		}
+		stacks[at.waits][s.Stack] += float64(s.Count)
 		all += s.Count
 		if seen[at] += s.Count; at.Function != "" && (most.Function == "" || seen[at] > seen[where{most.Site, most.waits}]) {
 			most.Site, most.Origin, most.waits = at.Site, s.Origin, at.waits
 		}
 	}
-	if slices.ContainsFunc(interpreters, func(sign string) bool { return strings.HasPrefix(most.Function, sign) }) {
+	if threadstack.RunsAny(most.Function) {
 		return loopSite{}
 	}
+	most.Inner = w.c.InnerOf(most.Site, stacks[most.waits])
 	if all > 0 {
 		most.Share = float64(seen[where{most.Site, most.waits}]) / float64(all)
 	}
 	return most
 }
-
-// interpreters are the beginnings of the names of functions that run any code of a language: CPython's, V8's, PHP's and Ruby's. That a thread stands in
-// one says nothing of what it does.
-var interpreters = []string{"_PyEval_", "PyEval_", "Builtins_", "execute_ex", "zend_execute", "vm_exec", "rb_vm_exec"}
 
 // standsInPoll says whether the thread of a loop waits in its own poll, while a request that it began waits for another thread: it takes
 // up whatever arrives then, and blocks nothing.
