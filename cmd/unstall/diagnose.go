@@ -304,8 +304,9 @@ func (s *session) firstFinding(path string, opt diagnose.Options) {
 	}
 }
 
-// longestNames is how long the names of several files are at most that printed commands have; in place of longer ones they have FILE.
-const longestNames = 100
+// longestNames is how long the names of several files are at most that printed commands have, so that these fit a line of a report; in place of
+// longer ones they have FILE.
+const longestNames = 34
 
 // nameFiles returns the names of files as a command has them, "" for several whose names are too long.
 func nameFiles(files []string) string {

@@ -193,7 +193,7 @@ func Reconciled(d *diagnose.Diagnosis) string {
 			}
 		}
 		if largest > high+apart {
-			return v.Cause + " accounts for " + part + " of the slow time: for what requests have of it beyond the usual, and these rows for all of it."
+			return "The " + part + " that " + v.Cause + " accounts for are a part of the largest row: what is usual, or has another cause, is in it, too."
 		}
 		return "The " + part + " that " + v.Cause + " accounts for are spread over these rows: over its own, and over waits for what it delays."
 	}

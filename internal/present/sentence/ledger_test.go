@@ -80,11 +80,11 @@ func TestReconciled(t *testing.T) {
 	}
 }
 
-// A row that is larger than what its cause accounts for has the usual time, too.
+// A row that is larger than what the cause accounts for has that as a part.
 func TestReconciledBeyondUsual(t *testing.T) {
 	d := &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "dependency", SlowMs: 98}, {Mechanism: "own", SlowMs: 2}}, Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100},
 		Verdicts: []diagnose.Verdict{{Cause: "x.y", Verdict: "supported", Saves: &diagnose.Saves{Value: 80}}}}
-	if got, want := Reconciled(d), "x.y accounts for 80 % of the slow time: for what requests have of it beyond the usual, and these rows for all of it."; got != want {
+	if got, want := Reconciled(d), "The 80 % that x.y accounts for are a part of the largest row: what is usual, or has another cause, is in it, too."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -93,7 +93,7 @@ func TestReconciledBeyondUsual(t *testing.T) {
 func TestRequestsOfSeveralFiles(t *testing.T) {
 	for want, files := range map[string][]string{
 		"467 from a.txt":                  nil,
-		"467 from a.txt and b.txt":        {"in/a.txt", "in/b.txt"},
+		"467 from a.txt and 1 more file":  {"in/a.txt", "in/b.txt"},
 		"467 from a.txt and 2 more files": {"in/a.txt", "in/b.txt", "in/c.txt"},
 	} {
 		r := &diagnose.Requests{Count: 467, Source: "in/a.txt", LedgerSource: "in/a.txt", Files: files}

@@ -367,20 +367,12 @@ func Requests(r *diagnose.Requests) []string {
 	return append(items, Quantiles(r)...)
 }
 
-// Files names the artifacts that have the requests: "access.log"; "a.txt and b.txt"; "a.txt and 3 more files".
+// Files names the artifacts that have the requests: "access.log"; "a.txt and 3 more files".
 func Files(r *diagnose.Requests) string {
-	first := path.Base(r.Source)
-	switch len(r.Files) {
-	case 0, 1:
-		return first
-	case 2:
-		for _, f := range r.Files {
-			if f != r.Source {
-				return first + " and " + path.Base(f)
-			}
-		}
+	if n := len(r.Files); n > 1 {
+		return path.Base(r.Source) + " and " + units.Plural(n-1, "more file")
 	}
-	return first + " and " + units.Plural(len(r.Files)-1, "more file")
+	return path.Base(r.Source)
 }
 
 // LedgerFiles names the artifacts that have the requests whose time the ledger divides.

@@ -186,8 +186,8 @@ func TestPoolsWhoseConnectionsAreKept(t *testing.T) {
 		for _, e := range v.Evidence {
 			needed = needed || e.ID == "pool.needed"
 		}
-		counts := kind == evidence.OtherWait || kind == evidence.OneAtATime
-		if text := v.Fix[0].Text; !counts && strings.Contains(text, "places keep waits short") {
+		counts := kind == evidence.OtherWait || kind == evidence.OneAtATime || kind == evidence.PoolThread
+		if text := v.Fix[0].Text; !counts && strings.Contains(text, "waits stay short at this load") {
 			t.Errorf("kind %d: asks for more places: %q", kind, text)
 		}
 		if counts && !needed {

@@ -586,7 +586,7 @@ func formatPlaces(needed float64) string {
 	if needed <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("requests hold %s places on average: with %.0f, %s of them in use, waits stay short at this load: ", units.Num(needed), math.Ceil(needed/comfortable.Value), units.Percent(needed/math.Ceil(needed/comfortable.Value)))
+	return fmt.Sprintf("with %.0f places, of which requests hold %s on average, waits stay short at this load: ", math.Ceil(needed/comfortable.Value), units.Num(needed))
 }
 
 // judgeLimits judges without requests, by the threads seen waiting at a place that lets only so
