@@ -183,8 +183,8 @@ func (c *diagnoseCommand) Run(s *session) error {
 	fillCommands(d, s.found)
 	fillRemoteCommands(d, away)
 	linkDashboard(d, dashboard)
-	if len(files) == 1 && files[0] != "-" {
-		d.File = quoteArg(files[0])
+	if !slices.Contains(files, "-") {
+		d.File = nameFiles(files)
 	}
 	if verify == "" && path == "" && d.Outcome == diagnose.Found {
 		if verify = verifyCommand(files); verify != "" && (c.Output == "" || c.Output == "-") && isTerminal(s.out) {
@@ -302,4 +302,20 @@ func (s *session) firstFinding(path string, opt diagnose.Options) {
 	if d, err := diagnose.Run(context.Background(), b, opt); err == nil {
 		s.printNote("after %.0f s: %s", record.FirstAfter.Seconds(), sentence.Brief(d))
 	}
+}
+
+// longestNames is how long the names of several files are at most that printed commands have, so that these fit a line of a report; in place of
+// longer ones they have FILE.
+const longestNames = 34
+
+// nameFiles returns the names of files as a command has them, "" for several whose names are too long.
+func nameFiles(files []string) string {
+	var quoted []string
+	for _, f := range files {
+		quoted = append(quoted, quoteArg(f))
+	}
+	if names := strings.Join(quoted, " "); len(files) == 1 || len(names) <= longestNames {
+		return names
+	}
+	return ""
 }

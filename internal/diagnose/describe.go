@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,13 @@ func (r *run) describeRequests() {
 		out.Rate = stats.FiniteOrNil(q.Rate)
 	}
 	timedOut := 0
+	var files []string
 	for _, l := range ledgers {
+		for _, a := range l.Requests.Files {
+			if name := r.b.Artifacts[a].Name; !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		}
 		out.Count += l.Requests.Count
 		out.Unfinished += l.Requests.Unfinished
 		out.Failed += l.Requests.Failed
@@ -59,6 +66,9 @@ func (r *run) describeRequests() {
 		for _, e := range l.Entries {
 			r.d.Ledger = append(r.d.Ledger, r.newEntry(l, e))
 		}
+	}
+	if len(files) > 1 {
+		out.Files = files
 	}
 	sorting.Short(r.d.Ledger, func(a, b Entry) int { return cmp.Compare(b.SlowMs, a.SlowMs) })
 	if out.Outside > 0 {
@@ -228,6 +238,9 @@ func (r *run) describeEvidence() {
 	}
 	d.Warnings = []Warning{}
 	for _, w := range r.b.Warnings {
+		if r.isCovered(&w) {
+			continue
+		}
 		d.Warnings = append(d.Warnings, Warning{Text: w.Text, Count: w.Count, Origin: r.b.OriginText(w.Origin)})
 	}
 }
@@ -256,6 +269,21 @@ func findContainer(b *evidence.Bundle, of evidence.SubjectID) *Container {
 		return nil
 	}
 	return &c
+}
+
+// isCovered says whether what a warning calls missing is in another artifact: requests of any source, or dumps that show states.
+func (r *run) isCovered(w *evidence.Warning) bool {
+	own, _ := w.Origin.Artifact()
+	if w.Unless == evidence.CoverRequests && len(r.incident.Counted()) > 0 {
+		return true
+	}
+	return w.Unless != "" && slices.ContainsFunc(r.b.Coverage, func(c evidence.Coverage) bool {
+		a, ok := c.Origin.Artifact()
+		return ok && a != own && c.Kind == w.Unless && !slices.ContainsFunc(r.b.Facts, func(f evidence.Fact) bool {
+			of, known := f.Origin.Artifact()
+			return known && of == a && f.Key == evidence.FactStateless
+		})
+	})
 }
 
 func (r *run) newLoad(l evidence.LoadResult) Load {

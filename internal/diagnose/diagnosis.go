@@ -55,7 +55,7 @@ type Diagnosis struct {
 	Sources    []Source     `json:"sources"`
 	// Dashboard shows the same time in Grafana; left out if its address is not given.
 	Dashboard string `json:"dashboard,omitempty"`
-	// File is the name of the evidence in the commands that a report prints; "" where it is several files, or none.
+	// File is the name of the evidence in the commands that a report prints, or the names of a few files; "" where it is many, or none.
 	File string `json:"-"`
 
 	kept *kept
@@ -143,8 +143,9 @@ type Coverage struct {
 
 // Requests is what is known of the requests, null in a Diagnosis without any.
 type Requests struct {
-	Source          string   `json:"source"`        // the artifact the figures are from
-	LedgerSource    string   `json:"ledger_source"` // the one whose slow requests the ledger charges
+	Source          string   `json:"source"`          // the artifact the figures are from
+	Files           []string `json:"files,omitempty"` // all artifacts that have them, where there are several, as of load generators that run at the same time
+	LedgerSource    string   `json:"ledger_source"`   // the one whose slow requests the ledger charges
 	Count           int      `json:"count"`
 	LedgerCount     int      `json:"ledger_count"` // of those in it
 	Unfinished      int      `json:"unfinished"`

@@ -52,6 +52,7 @@ type Entry struct {
 // Requests sums up all requests of a service.
 type Requests struct {
 	Source     evidence.ArtifactID
+	Files      []evidence.ArtifactID // the artifacts that have them, in order: of several load generators or traces each its own
 	Count      int
 	Unfinished int
 	Failed     int     // answered with an error, or not answered
@@ -400,6 +401,9 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 			s.TimedOut++
 		}
 		lat = append(lat, r.Latency(i)) // a lower bound if the request is unfinished
+		if of, ok := r.Origin.At(i).Artifact(); ok && !slices.Contains(s.Files, of) {
+			s.Files = append(s.Files, of)
+		}
 		if s.From == 0 || r.End.At(i) < s.From {
 			s.From = r.End.At(i)
 		}
@@ -421,6 +425,7 @@ func (l *Ledger) summarizeRequests(a evidence.ArtifactID, rows []int) Requests {
 	if len(lat) >= tailRequests {
 		s.P999 = stats.QuantileOf(lat, .999)
 	}
+	slices.Sort(s.Files)
 	return s
 }
 

@@ -184,5 +184,15 @@ func (p *Builder) Warnf(position int64, format string, args ...any) {
 	p.bundle.Warnf(p.Origin(position), format, args...)
 }
 
+// WarnUnless adds a warning that says nothing where another artifact covers what this one lacks: a kind of [Coverage].
+func (p *Builder) WarnUnless(covered string, position int64, text string) {
+	p.Warnf(position, "%s", text)
+	for i := range p.bundle.Warnings {
+		if w := &p.bundle.Warnings[i]; w.Text == text {
+			w.Unless = covered
+		}
+	}
+}
+
 // Cut notes that the artifact ended in the middle of something; the result is what was read until then.
 func (p *Builder) Cut() { p.bundle.Artifacts[p.Artifact].Tail = true }

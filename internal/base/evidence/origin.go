@@ -59,6 +59,7 @@ type Warning struct {
 	Text   string
 	Count  int64
 	Origin Origin // of the first occurrence
+	Unless string // a kind of [Coverage]: the warning says nothing where another artifact has it; "" none
 }
 
 // Warnf adds a warning, or counts it if the same text was given before.

@@ -309,6 +309,8 @@ func readParams(params string) string {
 		bare = withoutNamespace(bare)
 		if word, ok := keywords[bare]; ok {
 			bare = word
+		} else if strings.HasPrefix(bare, "!") { // a parameter of the generic method ("!!0") or type ("!0")
+			bare = "T"
 		}
 		out = append(out, bare+suffix)
 	}

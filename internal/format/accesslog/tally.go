@@ -333,7 +333,7 @@ func (t *tally) finish() {
 		t.b.Warnf(0, "its times have no time zone and were read as UTC: check them against the other files")
 	}
 	if !t.l.timed {
-		t.b.Warnf(0, "%s", howToTime)
+		t.b.WarnUnless(evidence.CoverRequests, 0, howToTime)
 	}
 	if t.l.whole {
 		t.b.Warnf(0, "its durations are whole seconds: requests under 1 s show as 0; log us=%%D in Apache, ms=%%D in Tomcat up to 9, us=%%D from 10")

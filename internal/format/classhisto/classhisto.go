@@ -164,11 +164,12 @@ type histogram struct {
 }
 
 type parser struct {
-	b     *evidence.Builder
-	now   *histogram
-	done  []*histogram
-	small int64 // classes that were not kept
-	more  int   // histograms that were not
+	b          *evidence.Builder
+	now        *histogram
+	done       []*histogram
+	small      int64 // classes that were not kept
+	smallBytes int64 // of them
+	more       int   // histograms that were not
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
@@ -219,6 +220,7 @@ func (p *parser) parseLine(l format.Line) {
 	}
 	if len(h.rows) == maxClasses {
 		p.small++
+		p.smallBytes += r.bytes
 		return
 	}
 	h.names[r.class] = len(h.rows)

@@ -70,6 +70,22 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// Classes beyond the limit are told of only where they hold a part of the heap that counts.
+func TestSmallestLeftOut(t *testing.T) {
+	for first, warned := range map[int]int{80_000: 0, 80: 1} {
+		var w bytes.Buffer
+		fmt.Fprintf(&w, " num #instances #bytes class name\n-----\n 1: 5 %d a.B\n", first)
+		for i := range maxClasses + 20 {
+			fmt.Fprintf(&w, " %d: 1 16 a.C%d\n", i+2, i)
+		}
+		fmt.Fprintf(&w, "Total 2100 %d\n", first+16*(maxClasses+20))
+		b := evidence.NewBundle()
+		if err := format.Read(context.Background(), []format.Format{Format}, suite.Artifact(w.Bytes()), b); err != nil || len(b.Warnings) != warned {
+			t.Errorf("%v, %v: want %d warnings", err, b.Warnings, warned)
+		}
+	}
+}
+
 // A recorded histogram has the time when it was recorded.
 func TestWhen(t *testing.T) {
 	a := suite.Artifact([]byte(" num #instances #bytes class name\n-----\n 1: 5 80 a.B\nTotal 5 80\n"))

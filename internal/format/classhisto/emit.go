@@ -7,7 +7,11 @@ import (
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
+	"github.com/unstall/unstall/internal/base/units"
 )
+
+// mostLeftOut is the part of a heap, one in so many bytes, from which it is told that its smallest classes were left out.
+const mostLeftOut = 100
 
 // emitHistograms writes the histograms as samples, and a table of the largest classes.
 func (p *parser) emitHistograms() {
@@ -35,8 +39,12 @@ func (p *parser) emitHistograms() {
 		*b.Clock() = evidence.Clock{Name: "undated", Error: evidence.Unanchored}
 	}
 	b.Table(p.classTable())
-	if p.small > 0 {
-		b.Warnf(0, "a histogram has more than %d classes: the %d smallest were left out", maxClasses, p.small)
+	var all int64
+	for _, h := range p.done {
+		all += h.total.bytes
+	}
+	if p.small > 0 && p.smallBytes*mostLeftOut >= all {
+		b.Warnf(0, "a histogram has more than %d classes: the %d smallest, with %s, were left out", maxClasses, p.small, units.Size(float64(p.smallBytes)))
 	}
 	if p.more > 0 {
 		b.Warnf(0, "there are more than %d histograms: of the later ones only the last is used", maxKept)

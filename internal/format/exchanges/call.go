@@ -142,15 +142,20 @@ func (p *parser) namePeer(address, kind []byte) evidence.NameID {
 	return id
 }
 
-// unifyPeers gives all calls to one address the product that most of them show: one listens at an address, and a short piece of one protocol
-// may look like another's.
+// unifyPeers gives all calls to one address the product that most of them show: one listens at an address, a short piece of one protocol
+// may look like another's, and calls of which too little was seen show none. Of calls without a product those over HTTP count.
 func (p *parser) unifyPeers() {
 	byAddress := make(map[string][]evidence.NameID)
 	for id, address := range p.spoken {
 		byAddress[address] = append(byAddress[address], id)
 	}
+	plain := make(map[evidence.NameID]bool)
 	to := make(map[evidence.NameID]evidence.NameID)
 	for address, names := range byAddress {
+		if id, known := p.peers[address]; known && id != 0 {
+			names, plain[id] = append(names, id), true
+			byAddress[address] = names
+		}
 		if len(names) < 2 {
 			delete(byAddress, address)
 			continue
@@ -164,7 +169,9 @@ func (p *parser) unifyPeers() {
 	}
 	count := make(map[evidence.NameID]int)
 	for i := range p.calls {
-		count[p.calls[i].what]++
+		if x := &p.calls[i]; !plain[x.what] || x.http {
+			count[x.what]++
+		}
 	}
 	for _, names := range byAddress {
 		slices.SortFunc(names, func(a, b evidence.NameID) int {

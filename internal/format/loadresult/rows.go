@@ -108,7 +108,7 @@ func (rs *rows) readLines(a *format.Artifact, f func(text []byte, line int64) bo
 }
 
 // routeName names a request by its method and path: without query, and with {id} for segments that
-// are numbers or UUIDs. Past 10,000 names they stay unknown.
+// are numbers, UUIDs or a load's counter ("{n}", "{n%300}"), as all who see the same request name it. Past 10,000 names they stay unknown.
 func (rs *rows) routeName(method, url []byte) evidence.NameID {
 	if i := bytes.Index(url, []byte("://")); i >= 0 {
 		url = url[i+3:]
@@ -134,10 +134,19 @@ func (rs *rows) routeName(method, url []byte) evidence.NameID {
 			segment = url[:i+1]
 		}
 		url = url[len(segment):]
-		if segment[0] == '/' && isID(segment[1:]) {
+		if segment[0] == '/' && (isID(segment[1:]) || isCounter(segment[1:])) {
 			s = append(s, "/{id}"...)
-		} else {
-			s = append(s, segment...)
+			continue
+		}
+		for len(segment) > 0 { // a counter is a part of it
+			i := bytes.Index(segment, []byte("{n%"))
+			until := bytes.IndexByte(segment[max(0, i):], '}')
+			if i < 0 || until < 0 {
+				s = append(s, segment...)
+				break
+			}
+			s = append(append(s, segment[:i]...), "{n}"...)
+			segment = segment[i+until+1:]
 		}
 	}
 	rs.scratch = s
@@ -147,6 +156,12 @@ func (rs *rows) routeName(method, url []byte) evidence.NameID {
 	id := rs.p.b.NameBytes(s)
 	rs.routes[id] = struct{}{}
 	return id
+}
+
+// isCounter says whether a segment of a path is nothing but a load's counter.
+func isCounter(segment []byte) bool {
+	inner, is := bytes.CutPrefix(segment, []byte("{n"))
+	return is && (len(inner) == 1 || inner[0] == '%') && bytes.IndexByte(inner, '}') == len(inner)-1
 }
 
 // stepName names the step of a journey that a request belongs to. Past 10,000 names they stay

@@ -313,7 +313,7 @@ func (p *parser) emitSummary() {
 	}
 	if p.stateless {
 		b.FactAt(p.subject, evidence.FactStateless, "", 1, p.begun)
-		b.Warnf(p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states")
+		b.WarnUnless(evidence.CoverThreads, p.begun, "this dump has no thread states: a thread that waits for a monitor looks as if it were running; jcmd PID Thread.print gives states")
 	}
 	if p.odd > 0 {
 		b.Warnf(p.oddLine, "lines within thread dumps that do not belong to one: %d", p.odd)

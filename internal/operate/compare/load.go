@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Loads count as the same if they differ by no more than this.
@@ -269,7 +270,7 @@ func Path(s string) string {
 
 func isWithinShare(a, b, part float64) bool { return math.Abs(a-b) <= part*max(a, b) }
 
-func formatRate(v float64) string { return fmt.Sprintf("%.4g/s", v) }
+func formatRate(v float64) string { return units.Num(v) + "/s" }
 
 func formatLatencyFrom(s string) string {
 	switch s {

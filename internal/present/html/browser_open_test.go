@@ -125,6 +125,11 @@ func TestFits(t *testing.T) {
 					.map(e => e.tagName + "#" + e.id + "." + e.className + ": " + e.scrollWidth + " in " + e.clientWidth)`) {
 					t.Errorf("at %d pixels: %s", width, wider)
 				}
+				for _, figure := range eval[[]string](p, `[...document.querySelectorAll("table.rows .num")]
+					.filter(e => e.checkVisibility() && e.innerText.length < 12 && e.getBoundingClientRect().height > 2.8 * parseFloat(getComputedStyle(e).fontSize))
+					.map(e => e.innerText)`) {
+					t.Errorf("at %d pixels a figure is broken into lines: %q", width, figure)
+				}
 			}
 			p.quiet()
 		})

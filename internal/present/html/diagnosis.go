@@ -35,6 +35,7 @@ type diagnosisView struct {
 	Targets []targetView
 	Window  string
 	Sources []sentence.Source
+	From    []string // their names at the head of the page
 
 	Tone    string // "found", "calm", "plain"
 	First   *causeView
@@ -184,6 +185,9 @@ func (v *diagnosisView) addOverview(d *diagnose.Diagnosis, t *timeline.Timeline)
 	}
 	v.Window = sentence.Window(d.Window)
 	v.Sources = sentence.Sources(d.Sources)
+	for _, s := range v.Sources {
+		v.From = append(v.From, withoutFolder(d.Sources, s.Name))
+	}
 	v.Several = sentence.Several(d)
 	v.Worst = sentence.Stretches(d)
 	if r := d.Requests; r != nil {
@@ -200,7 +204,7 @@ func (v *diagnosisView) addOverview(d *diagnose.Diagnosis, t *timeline.Timeline)
 			v.Routes = append(v.Routes, routeView{d.Routes[i].Route, t != nil && (!v.Several || d.Routes[i].Subject == t.Subject), row})
 		}
 		if r := d.Requests; r != nil {
-			v.RoutesOf = "All " + units.Plural(r.Count, "request") + " in " + path.Base(r.Source) + "."
+			v.RoutesOf = "All " + units.Plural(r.Count, "request") + " in " + sentence.Files(r) + "."
 		}
 		if left := len(d.Routes) + d.RoutesLeft - len(v.Routes); left > 0 {
 			v.RoutesLeft = units.Count(left)

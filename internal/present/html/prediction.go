@@ -36,7 +36,7 @@ func (x Predicted) addTo(doc *document) error {
 	a := x.Answer
 	doc.Head = &diagnosisView{Targets: []targetView{{Name: a.Subject, About: a.Basis}}}
 	if a.Source != "" {
-		doc.Head.Sources = []sentence.Source{{Name: a.Source}}
+		doc.Head.From = []string{a.Source}
 	}
 	v := &predictedView{Lead: a.Lead}
 	if a.Lead.Why != "" {

@@ -3,7 +3,6 @@ package html
 import (
 	"fmt"
 	"math"
-	"path"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/units"
@@ -59,7 +58,7 @@ func newWhereView(d *diagnose.Diagnosis, n, h int) *whereView {
 	if r := d.Requests; r != nil && r.Slow > 0 && !sentence.Several(d) {
 		v.Of = "the " + units.Plural(r.Slow, "slow request")
 		if r.LedgerSource != "" {
-			v.Of += " in " + path.Base(r.LedgerSource)
+			v.Of += " in " + sentence.LedgerFiles(r)
 		}
 	}
 	amount := sentence.Amounts(total)

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -165,7 +166,7 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 
 // ofSlow is the share of slow time that a title ends its first sentence with.
 var ofSlow = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in )`)
+	return regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in | is own work\.)`)
 })
 
 // Claim is the title of a cause with the share of the slow time that it accounts for.
@@ -182,7 +183,7 @@ func wordClaim(title, share, interval string) string {
 		return share + " of the slow time" + interval + ": " + title
 	}
 	title = withoutShare(title, spent)
-	if spent[1] == share {
+	if sameShare(spent[1], share) {
 		return share + " of the slow time" + interval + ": " + title
 	}
 	return spent[1] + " of the slow time: " + title + " Without that, " + share + interval + " of it would be gone."
@@ -254,7 +255,7 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	case interval != "":
 		interval = " (" + interval + ")"
 	}
-	if spent := ofSlow().FindStringSubmatch(v.Title); spent != nil && spent[1] != share { // the title has what is spent there
+	if spent := ofSlow().FindStringSubmatch(v.Title); spent != nil && !sameShare(spent[1], share) { // the title has what is spent there
 		return "Without it, " + share + " of the slow time" + interval + " would be gone: " + formatSaved(d, v) + "."
 	}
 	return "Accounts for " + share + " of the slow time" + interval + ": " + formatSaved(d, v) + "."
@@ -263,7 +264,7 @@ func Cost(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 // Title is the title of a cause without the share of the slow time that Cost tells.
 func Title(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 	spent := ofSlow().FindStringSubmatch(v.Title)
-	if share, _ := Share(d, v); v.Saves == nil || spent == nil || spent[1] != share {
+	if share, _ := Share(d, v); v.Saves == nil || spent == nil || !sameShare(spent[1], share) {
 		return v.Title
 	}
 	return withoutShare(v.Title, spent)
@@ -271,7 +272,14 @@ func Title(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 
 // withoutShare returns a title without the share that was found in it.
 func withoutShare(title string, spent []string) string {
-	return strings.Replace(title, spent[0], strings.Replace(spent[2], " passes", "", 1), 1)
+	return strings.Replace(title, spent[0], strings.NewReplacer(" passes", "", " is own work", "").Replace(spent[2]), 1)
+}
+
+// sameShare says whether two shares, as they are written, are told as one: "92 %" and "93 %".
+func sameShare(a, b string) bool {
+	x, err := strconv.ParseFloat(strings.TrimSuffix(a, " %"), 64)
+	y, other := strconv.ParseFloat(strings.TrimSuffix(b, " %"), 64)
+	return a == b || err == nil && other == nil && areAlike(&x, &y)
 }
 
 // Amount returns what a cause costs where its share was already told: "1.49 s of 1.92 s slow

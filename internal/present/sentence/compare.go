@@ -3,6 +3,7 @@ package sentence
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/units"
@@ -29,7 +30,7 @@ func Compared(c *compare.Comparison) string {
 	}
 	s := map[string]string{compare.Improved: "Better", compare.Regressed: "Worse", compare.Same: "No change", compare.Unclear: "Not decided"}[lead.Result] + ": " + lead.Title + " " + changeOf(&lead)
 	if lead.Result == compare.Unclear && lead.Why != "" {
-		s += " (" + lead.Why + ")"
+		s += ": " + lead.Why // the change has parentheses of its own
 	}
 	switch {
 	case lead.Allowed == nil:
@@ -44,6 +45,9 @@ func Compared(c *compare.Comparison) string {
 	s += fmt.Sprintf(". Of %s %s improved, %s regressed", units.Plural(len(c.Metrics), "metric"), formatCountOrNone(count[compare.Improved]), formatCountOrNone(count[compare.Regressed]))
 	if n := count[compare.Unclear]; n > 0 {
 		s += fmt.Sprintf(", %d unclear", n)
+	}
+	if n := count[compare.Same]; n > 0 {
+		s += fmt.Sprintf(", %d the same", n)
 	}
 	return s + "."
 }
@@ -403,7 +407,13 @@ type Doubt struct {
 	Metrics []string
 }
 
-func (d Doubt) String() string { return d.Why + ": " + strings.Join(d.Metrics, ", ") }
+func (d Doubt) String() string {
+	between := ", "
+	if slices.ContainsFunc(d.Metrics, func(name string) bool { return strings.Contains(name, ",") }) {
+		between = "; "
+	}
+	return d.Why + ": " + strings.Join(d.Metrics, between)
+}
 
 // Doubts groups the unclear metrics by what makes them so.
 func Doubts(c *compare.Comparison) (out []Doubt) {

@@ -19,4 +19,10 @@ func TestFigureOfAll(t *testing.T) {
 			t.Errorf("%s of %g is written %q, want %q", c.id, c.value, got, c.want)
 		}
 	}
+	cpus := 1.68
+	for text, want := range map[string]string{"CPUs used by the process, of 2": "1.68", "quota": "1.68 CPUs"} { // the unit is said once
+		if got := Figure(&diagnose.Evidence{Text: text, Value: &cpus, Unit: "CPUs"}); got != want {
+			t.Errorf("%q before %q, want %q", got, text, want)
+		}
+	}
 }

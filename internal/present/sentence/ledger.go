@@ -179,8 +179,12 @@ func Reconciled(d *diagnose.Diagnosis) string {
 		}
 		rows, total := Ledger(d)
 		sums := make(map[string]float64)
+		var largest float64
 		for _, r := range rows {
 			of := r.Ms / total
+			if r.Mechanism != "other" && r.Mechanism != "unobserved" && r.Mechanism != "unexplained" {
+				largest = max(largest, of)
+			}
 			sums[groupMechanism(r.Mechanism)] += of
 			for _, of := range []float64{of, sums[groupMechanism(r.Mechanism)]} {
 				if of >= low-apart && of <= high+apart {
@@ -188,7 +192,10 @@ func Reconciled(d *diagnose.Diagnosis) string {
 				}
 			}
 		}
-		return "The " + part + " that " + v.Cause + " accounts for are parts of these rows: of waits for it, and of waits for what it delays."
+		if largest > high+apart {
+			return "The " + part + " that " + v.Cause + " accounts for are a part of the largest row: what is usual, or has another cause, is in it, too."
+		}
+		return "The " + part + " that " + v.Cause + " accounts for are spread over these rows: over its own, and over waits for what it delays."
 	}
 	return ""
 }

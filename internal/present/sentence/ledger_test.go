@@ -51,7 +51,7 @@ func TestSlowOfOne(t *testing.T) {
 		ms          float64
 		want        string
 	}{
-		{1, 0, 0, "1 more outside the recording is not counted"}, {2, 0, 0, "2 more outside the recording are not counted"},
+		{1, 0, 0, "1 more before or after the recording is not counted"}, {2, 0, 0, "2 more before or after the recording are not counted"},
 		{0, 1, 5, "1 more only because the recorder held it, for 5 ms"}, {0, 2, 5, "2 more only because the recorder held them, for 2.5 ms each"},
 	} {
 		items := Slow(&diagnose.Requests{Apart: c.apart, Held: c.held, HeldMs: c.ms})
@@ -74,8 +74,50 @@ func TestReconciled(t *testing.T) {
 		"rows of two mechanisms sum to it": {[]diagnose.Entry{{Mechanism: "queue", SlowMs: 80}, {Mechanism: "stop_the_world", SlowMs: 16}, {Mechanism: "own", SlowMs: 4}}, true},
 	} {
 		d := &diagnose.Diagnosis{Ledger: c.entries, Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100}, Verdicts: []diagnose.Verdict{{Cause: "x.y", Verdict: "supported", Saves: &diagnose.Saves{Value: 96}}}}
-		if got := Reconciled(d); (got != "") != c.parts || c.parts && !strings.HasPrefix(got, "The 96 % that x.y accounts for are parts of these rows") {
+		if got := Reconciled(d); (got != "") != c.parts || c.parts && !strings.HasPrefix(got, "The 96 % that x.y accounts for are spread over these rows") {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// A row that is larger than what the cause accounts for has that as a part.
+func TestReconciledBeyondUsual(t *testing.T) {
+	d := &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "dependency", SlowMs: 98}, {Mechanism: "own", SlowMs: 2}}, Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100},
+		Verdicts: []diagnose.Verdict{{Cause: "x.y", Verdict: "supported", Saves: &diagnose.Saves{Value: 80}}}}
+	if got, want := Reconciled(d), "The 80 % that x.y accounts for are a part of the largest row: what is usual, or has another cause, is in it, too."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Requests that several load generators made at the same time are of all their files, and each load has its line only where it is none of them.
+func TestRequestsOfSeveralFiles(t *testing.T) {
+	for want, files := range map[string][]string{
+		"467 from a.txt":                  nil,
+		"467 from a.txt and 1 more file":  {"in/a.txt", "in/b.txt"},
+		"467 from a.txt and 2 more files": {"in/a.txt", "in/b.txt", "in/c.txt"},
+	} {
+		r := &diagnose.Requests{Count: 467, Source: "in/a.txt", LedgerSource: "in/a.txt", Files: files}
+		if got := Requests(r)[0]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		d := &diagnose.Diagnosis{Requests: r, Loads: []diagnose.Load{{Source: "in/a.txt"}, {Source: "in/b.txt"}, {Source: "in/z.txt"}}}
+		if left, lines := Loads(d), 3-max(1, min(len(files), 2)); len(left) != lines || left[len(left)-1].Source != "in/z.txt" {
+			t.Errorf("%d lines of loads beside requests of %v, want %d", len(left), files, lines)
+		}
+	}
+}
+
+// Where most slow requests were before or after the recording, the headline counts them, and so agrees with the latency of all requests.
+func TestMostSlowOutsideTheRecording(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for apart, want := range map[int]string{
+		30:   "57 of 9,642 requests (0.59 %) took over 4.12 s; none of the causes checked explains it.",
+		6783: "6,840 of 9,642 requests (71 %) took over 4.12 s, but 6,783 of them before or after the recording, which cannot explain those: record again while it is slow. None of the causes checked explains the other 57.",
+	} {
+		d := &diagnose.Diagnosis{Outcome: diagnose.NotExplained, Requests: &diagnose.Requests{Count: 9642, LedgerCount: 9642, Slow: 57, Apart: apart, SlowThresholdMs: num(4120), SlowRule: "3x_route_floor"}}
+		got := Nothing(d, nil, []diagnose.Verdict{{}})
+		if !strings.HasPrefix(got, want) || strings.Contains(got, "happened outside") {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

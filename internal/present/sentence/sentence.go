@@ -109,10 +109,18 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 			} else if r.LedgerCount > 0 {
 				some = units.Count(r.Slow) + " of the " + units.Plural(r.LedgerCount, "request") + " in " + path.Base(r.LedgerSource) + " (" + units.Percent(float64(r.Slow)/float64(r.LedgerCount)) + ")"
 			}
+			mostApart := isMostApart(r) && d.Outcome != diagnose.NothingFound
+			if mostApart {
+				all := r.Slow + r.Apart
+				some = units.Count(all) + " of " + units.Plural(r.Count, "request") + " (" + units.Percent(float64(all)/float64(r.Count)) + ")"
+			}
 			if r.SlowThresholdMs != nil {
 				some += " took over " + units.Ms(*r.SlowThresholdMs)
 			} else {
 				some += " took too long"
+			}
+			if mostApart {
+				some += ", but " + units.Count(r.Apart) + " of them before or after the recording, which cannot explain those: record again while it is slow"
 			}
 			switch {
 			case d.Outcome == diagnose.NothingFound && manySlow(r):
@@ -132,6 +140,8 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 				}
 			case d.Outcome == diagnose.NothingFound:
 				some = "Healthy: " + some + ", and no cause stands out"
+			case len(ruledOut) > 0 && mostApart:
+				some += ". None of the causes checked explains the other " + units.Count(r.Slow)
 			case len(ruledOut) > 0:
 				some += "; none of the causes checked explains it"
 			}
@@ -172,7 +182,7 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		}
 		s = append(s, fmt.Sprintf("On average %s threads served requests%s, but request latency was not recorded: add a row for each request (--load, --requests).", units.Num(*d.AtRequests), did))
 	}
-	if r := d.Requests; r != nil && r.Apart > 0 {
+	if r := d.Requests; r != nil && r.Apart > 0 && r.Slow == 0 { // else the line of slow requests counts them
 		s = append(s, units.Plural(r.Apart, "slow request")+" happened outside the recording and cannot be explained: record again while it is slow.")
 	}
 	if r := d.Requests; r != nil && r.Outside > 0 {
@@ -214,6 +224,9 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	return strings.Join(s, " ")
 }
+
+// isMostApart says whether more requests were slow before or after the recording than in it.
+func isMostApart(r *diagnose.Requests) bool { return r.Apart > r.Slow && !isLedgerElsewhere(r) }
 
 // hardlyAny is the share of slow requests below which hardly any is much slower than others of its route.
 const hardlyAny = .05
@@ -342,7 +355,7 @@ func Requests(r *diagnose.Requests) []string {
 		first += " (" + strings.Join(but, ", ") + ")"
 	}
 	if r.Source != "" {
-		first += " from " + path.Base(r.Source)
+		first += " from " + Files(r)
 	}
 	items := []string{first}
 	if r.SilentS > 0 {
@@ -354,11 +367,27 @@ func Requests(r *diagnose.Requests) []string {
 	return append(items, Quantiles(r)...)
 }
 
-// Loads returns the results of load generators that need a line of their own: one whose rows are
-// the requests is left out if there are others.
+// Files names the artifacts that have the requests: "access.log"; "a.txt and 3 more files".
+func Files(r *diagnose.Requests) string {
+	if n := len(r.Files); n > 1 {
+		return path.Base(r.Source) + " and " + units.Plural(n-1, "more file")
+	}
+	return path.Base(r.Source)
+}
+
+// LedgerFiles names the artifacts that have the requests whose time the ledger divides.
+func LedgerFiles(r *diagnose.Requests) string {
+	if isLedgerElsewhere(r) {
+		return path.Base(r.LedgerSource)
+	}
+	return Files(r)
+}
+
+// Loads returns the results of load generators that need a line of their own: those whose rows are among
+// the requests are left out if there are others.
 func Loads(d *diagnose.Diagnosis) (out []diagnose.Load) {
 	for _, l := range d.Loads {
-		if d.Requests != nil && l.Source == d.Requests.Source && len(d.Loads) > 1 {
+		if d.Requests != nil && (l.Source == d.Requests.Source || slices.Contains(d.Requests.Files, l.Source)) && len(d.Loads) > 1 {
 			continue
 		}
 		out = append(out, l)
@@ -466,7 +495,7 @@ func Slow(r *diagnose.Requests) []string {
 		if r.Apart == 1 {
 			are = "is"
 		}
-		items = append(items, units.Count(r.Apart)+" more outside the recording "+are+" not counted")
+		items = append(items, units.Count(r.Apart)+" more before or after the recording "+are+" not counted")
 	}
 	if r.Held > 0 {
 		held := "it, for " + units.Ms(r.HeldMs)

@@ -26,10 +26,11 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// The command that explains a request names the file that was read, where it is one.
+// The command that explains a request names the files that were read, where they are few.
 func TestMoreNamesTheFile(t *testing.T) {
 	d := &diagnose.Diagnosis{Requests: &diagnose.Requests{Slow: 3}}
-	for file, want := range map[string]string{"": "one slow request: unstall explain FILE", "shop-1432.unstall": "one slow request: unstall explain shop-1432.unstall"} {
+	for file, want := range map[string]string{"": "one slow request: unstall explain FILE", "shop-1432.unstall": "one slow request: unstall explain shop-1432.unstall",
+		"a.txt shop.unstall": "one slow request: unstall explain a.txt shop.unstall"} {
 		if d.File = file; More(d)[0] != want {
 			t.Errorf("%q, want %q", More(d)[0], want)
 		}

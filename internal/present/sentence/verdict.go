@@ -31,9 +31,20 @@ func Split(d *diagnose.Diagnosis) (supported, open, ruledOut []diagnose.Verdict)
 }
 
 // Once removes from each verdict what the ones before it told: fixes that are the same, and from
-// the first of a chain the figures of its root. Predictions stay with the fixes they are of.
+// the first of a chain the figures of its root. Predictions stay with the fixes they are of. What a fix is about is left out where it is no
+// code and the title names it.
 func Once(all []diagnose.Verdict) []diagnose.Verdict {
 	out := slices.Clone(all)
+	defer func() {
+		for i := range out {
+			out[i].Fix = slices.Clone(out[i].Fix)
+			for k := range out[i].Fix {
+				if f := &out[i].Fix[k]; isNoun(f.Code) && strings.Contains(out[i].Title, strings.TrimPrefix(f.Code, "a thread of ")) {
+					f.Code = ""
+				}
+			}
+		}
+	}()
 	told := make(map[diagnose.Fix]bool)
 	for i := range out {
 		v := &out[i]
@@ -74,6 +85,11 @@ func Once(all []diagnose.Verdict) []diagnose.Verdict {
 	return out
 }
 
+// isNoun says whether what a fix is about is a thing in words, such as a pool, and no code.
+func isNoun(code string) bool {
+	return (strings.HasPrefix(code, "a ") || strings.HasPrefix(code, "the ") || strings.HasPrefix(code, "connections ")) && !strings.ContainsAny(code, "()\n")
+}
+
 func sameFigure(e diagnose.Evidence) func(diagnose.Evidence) bool {
 	return func(o diagnose.Evidence) bool {
 		return e.ID == o.ID && e.Text == o.Text && e.Origin == o.Origin && (e.Value == nil) == (o.Value == nil) && (e.Value == nil || *e.Value == *o.Value)
@@ -87,6 +103,9 @@ func Figure(e *diagnose.Evidence) string {
 	}
 	if e.Unit == "1" && strings.HasSuffix(e.ID, "_share") { // a ratio of 1 does not say that it is all
 		return units.Percent(*e.Value)
+	}
+	if e.Unit == "CPUs" && strings.HasPrefix(e.Text, "CPUs ") { // the words have it
+		return units.Num(*e.Value)
 	}
 	return units.Of(*e.Value, e.Unit)
 }

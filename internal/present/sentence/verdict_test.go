@@ -73,3 +73,18 @@ func TestSaid(t *testing.T) {
 		}
 	}
 }
+
+// What a fix is about is told once where it is a thing that the title names; code stays, so that it can be copied.
+func TestFixNamesNoThingTwice(t *testing.T) {
+	for _, c := range []struct{ title, code, want string }{
+		{"Requests queue for a pool: the pool of 2 connections to db.", "the pool of 2 connections to db", ""},
+		{"Requests wait for a free thread of python.", "a thread of python", ""},
+		{"Requests queue for a pool: the pool of 2 connections to db.", "the pool of 9 connections to db", "the pool of 9 connections to db"},
+		{"Slow requests are busy in main.find().", "main.find()", "main.find()"},
+	} {
+		all := []diagnose.Verdict{{Title: c.title, Fix: []diagnose.Fix{{Text: "change it", Code: c.code}}}}
+		if got := Once(all)[0].Fix[0].Code; got != c.want || all[0].Fix[0].Code != c.code {
+			t.Errorf("%q beside %q, want %q", got, c.title, c.want)
+		}
+	}
+}

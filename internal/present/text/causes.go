@@ -79,6 +79,9 @@ func (p *page) writeFixes(v *diagnose.Verdict, label string, first bool) {
 		f := v.Fix[i]
 		f.Text = strings.TrimPrefix(strings.TrimPrefix(f.Text, "or, "), "or ") // the list has its own
 		if k > 0 && p.at.short {
+			if text, here := strings.CutSuffix(f.Text, " here"); here && f.Code != "" { // the code has no line of its own
+				f.Text = text + " in " + strings.TrimSpace(f.Code)
+			}
 			lines = append(lines, p.wrapOrShorten("or "+strings.Trim(f.Setting+": "+f.Text, ": "), indent, true)...)
 			continue
 		}

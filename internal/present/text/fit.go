@@ -3,8 +3,10 @@ package text
 import (
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/unstall/unstall/internal/base/units"
@@ -159,11 +161,20 @@ func (p *page) wrapWithin(text string, indent, most int) []string {
 	if len(lines) <= most {
 		return lines
 	}
+	if without := parenthesis().ReplaceAllString(text, ""); without != text { // an aside is worth less than the end of the sentence
+		if lines = p.wrapText(without, indent); len(lines) <= most {
+			return lines
+		}
+		text = without
+	}
 	if ended := p.cutAtClause(text, indent, most); ended != nil {
 		return ended
 	}
 	return append(lines[:most-1:most-1], p.shortenToLine(strings.Join(lines[most-1:], " "), room))
 }
+
+// parenthesis matches an aside between words, not the parameters of a function.
+var parenthesis = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \([^()]*\)`) })
 
 // cutAtClause breaks the clauses of a text that fit so many lines, without those that follow; nil where these are less than
 // half of the lines.
@@ -173,11 +184,17 @@ func (p *page) cutAtClause(text string, indent, most int) []string {
 		if at < 0 || textWidth(text[:at]) < (p.Width-indent)*most/2 {
 			return nil
 		}
+		if before := strings.LastIndexByte(text[:at], ';'); before > 0 && len(strings.Fields(text[before:at])) <= leads { // "; until then" says nothing alone
+			continue
+		}
 		if lines := p.wrapText(text[:at]+p.cleanText("…"), indent); strings.HasPrefix(text[at+1:], " ") && len(lines) <= most {
 			return lines
 		}
 	}
 }
+
+// leads is how many words after a semicolon, with it, only lead to what follows.
+const leads = 3
 
 // shortenToLine cuts a text to one line. A line that would end just before its object ("blocked
 // at") keeps the object and drops what is before it.

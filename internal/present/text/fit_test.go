@@ -67,6 +67,8 @@ func TestTold(t *testing.T) {
 		{"let faults take a huge page in time, only where one is free of what others use", "let faults take a huge page in|time…", false},
 		{"let faults take a huge page in time, only where one is free of what others use", "let faults take a huge page in|time...", true},
 		{"in the whole of the recording 41 of 60 requests blocked at com.example.shop.store.Cache.get and more", "in the whole of the recording 41 of|60 requests… at …store.Cache.get", false},
+		{"diagnose the dependency with its own logs and all its metrics; until then, limit the wait within a budget", "diagnose the dependency with its|own logs and all its metrics…", false},
+		{"enlarge the pool if it can handle more (needed = requests each second), or hold each for less", "enlarge the pool if it can handle|more, or hold each for less", false},
 		{"a word that is followed by one that is longer than " + strings.Repeat("x", 60), "a word that is followed by one that|is longer…", false},
 	} {
 		p := &page{Options: Options{Width: 40, ASCII: c.ascii}}
@@ -119,5 +121,38 @@ func TestLongCommandStandsAlone(t *testing.T) {
 		if got := strings.Join(p.flowCommands(items, labels), "\n"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// A headline names functions as a ledger does: without the path of a package, the assembly and the namespace.
+func TestShortenNames(t *testing.T) {
+	for text, want := range map[string]string{
+		"wait for mutex in github.com/gogf/gf/v2/os/gcache.(*memoryData).SetWithLock.":                "wait for mutex in gcache.(*memoryData).SetWithLock.",
+		"busy in shop!Program.Main(HttpContext) (calling System.Linq!Enumerable.Count(Func<T,T,T>)).": "busy in Program.Main(HttpContext) (calling Enumerable.Count(Func<T,T,T>)).",
+		"calls to http://10.0.0.7:80/a (GET /b)":                                                      "calls to http://10.0.0.7:80/a (GET /b)",
+	} {
+		if got := (&page{Options: Options{Width: 80}}).shortenNames(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := (&page{Options: Options{Width: 80, Verbose: true}}).shortenNames(text); got != text {
+			t.Errorf("%q, want all of it", got)
+		}
+	}
+}
+
+// A comma stays with what it ends.
+func TestFoldAfterComma(t *testing.T) {
+	got := (&page{Options: Options{Width: 40}}).foldLines([]string{"Serializer.Generate(Mapping,Type,string,string)"}, 0)
+	if want := "Serializer.Generate(Mapping,Type,string,|string)"; strings.Join(got, "|") != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A fix that ends in "here" says where, also where its code has no line.
+func TestAlternativeSaysWhere(t *testing.T) {
+	p := &page{Options: Options{Width: 80}, at: limits{fixes: 4, short: true}}
+	p.writeFixes(&diagnose.Verdict{Fix: []diagnose.Fix{{Text: "reduce load"}, {Text: "or make requests cheaper: most CPU time is spent here", Code: "Outline.fingerprint()"}}}, "FIX", true)
+	if want := "or make requests cheaper: most CPU time is spent in Outline.fingerprint()"; !strings.Contains(p.out.String(), want) {
+		t.Errorf("%q, want %q", p.out.String(), want)
 	}
 }

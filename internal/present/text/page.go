@@ -180,6 +180,21 @@ func shortenFunction(word string) string {
 	return lead + own + params
 }
 
+// shortenNames drops from the names of functions in a headline what a ledger has no room for either: the path of a package, the namespace
+// and the assembly of a type.
+func (p *page) shortenNames(text string) string {
+	if p.Verbose {
+		return text
+	}
+	words := strings.Split(text, " ")
+	for i, w := range words {
+		if isFunction(w) {
+			words[i] = shortenFunction(w)
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // foldText is wrapText with words that are longer than a line broken where their parts begin.
 func (p *page) foldText(text string, indent int) []string {
 	return p.wrapWords(text, indent, func(w string) (string, bool) { return w, true })
@@ -193,7 +208,7 @@ func (p *page) foldLines(lines []string, indent int) (out []string) {
 			r := []rune(line)
 			at := room
 			for i := room; i > room/2; i-- {
-				if strings.ContainsRune(" ./$,:(", r[i]) {
+				if r[i-1] == ',' || strings.ContainsRune(" ./$:(", r[i]) { // a comma stays with what it ends
 					at = i
 					break
 				}

@@ -61,7 +61,7 @@ func TestLongFunctions(t *testing.T) {
 	for text, want := range map[string]string{
 		"in google.golang.org/grpc/internal/transport/readyreader.(*nonBlockingReader).ReadOnReady, 3 times":                 "in readyreader.(*nonBlockingReader).ReadOnReady, 3 times",
 		"calls (System.Collections.Concurrent!ConcurrentDictionary<T,T>.GetOrAdd(!0,Func<T,T>)).":                            "calls|(ConcurrentDictionary<T,T>.GetOrAdd(!0,Func<T,T>)).",
-		"Http1OutputProducer.WriteResponseHeaders(int,string,HttpResponseHeaders,bool,bool) 3":                               "Http1OutputProducer.WriteResponseHeaders(int,string|,HttpResponseHeaders,bool,bool) 3",
+		"Http1OutputProducer.WriteResponseHeaders(int,string,HttpResponseHeaders,bool,bool) 3":                               "Http1OutputProducer.WriteResponseHeaders(int,string,|HttpResponseHeaders,bool,bool) 3",
 		"read /var/lib/containers/overlay/0123456789abcdef/diff/var/log/gateway/access.log twice":                            "read|/var/lib/containers/overlay/0123456789abcdef/diff/var/log/gateway/access.log|twice",
 		"see https://learn.microsoft.com/dotnet/core/runtime-config/threading(minimum-threads-of-the-pool) for the settings": "see|https://learn.microsoft.com/dotnet/core/runtime-config/threading(minimum-threads-of-the-pool)|for the settings",
 	} {

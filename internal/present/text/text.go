@@ -183,7 +183,7 @@ func numberLabel(label string, i, n int) string {
 // writeHeadlines writes what is wrong in a sentence, and which causes hold and what they cost.
 func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdict) {
 	state := strings.ToUpper(sentence.State(d))
-	p.writeBlock(state, alarm, textWidth(state)+2, p.wrapText(sentence.Answer(d, &supported[0]), textWidth(state)+2))
+	p.writeBlock(state, alarm, textWidth(state)+2, p.wrapText(p.shortenNames(sentence.Answer(d, &supported[0])), textWidth(state)+2))
 	indent := 0
 	for i, v := range supported {
 		indent = max(indent, textWidth(numberLabel(p.cleanText(v.Cause), i, len(supported)))+2)
@@ -201,7 +201,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		var says []string
 		switch {
 		case i > 0:
-			says = append(says, sentence.Title(d, &v))
+			says = append(says, p.shortenNames(sentence.Title(d, &v)))
 		default:
 			cost = sentence.Amount(d, &v) // the headline has its title and share
 		}
@@ -211,7 +211,7 @@ func (p *page) writeHeadlines(d *diagnose.Diagnosis, supported []diagnose.Verdic
 		if share, _ := sentence.Share(d, &v); i > 0 && p.at.short {
 			cost = ""
 			if share != "" {
-				says[0] = sentence.Claim(v.Title, share)
+				says[0] = p.shortenNames(sentence.Claim(v.Title, share))
 			}
 		} else if cost == "" {
 			cost = v.Summary

@@ -162,9 +162,25 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 		v.Rule = check.Explained
 		v.Summary += ", and a CPU quota throttles the process"
 	default:
+		if waited && d.slow && d.about < check.Material.Value {
+			v.Rule = check.Happens
+			v.Weigh(d.about, check.Material)
+		}
+		v.Summary += h.queuePhrase() + d.boundPhrase(waited, "; whether these requests did was not recorded")
 		v.Needs = needTrace(c)
 	}
 	return v
+}
+
+// queuePhrase says why a host that uses few of its CPUs on average is not cleared: what waited for one, or was busy, at times.
+func (h *host) queuePhrase() string {
+	switch {
+	case h.Pressure.Number >= calm.Value:
+		return fmt.Sprintf(" on average, but some task waited for one for %s of the time", units.Percent(h.Pressure.Number))
+	case h.Peak >= full.Value*h.CPUs:
+		return fmt.Sprintf(" on average, but up to %s at times", units.Num(h.Peak))
+	}
+	return " on average; whether tasks waited for one was not recorded"
 }
 
 // supportSaturation supports that requests wait for processors, by the time threads waited.

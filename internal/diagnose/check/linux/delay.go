@@ -141,10 +141,10 @@ func (d delay) ruleOutIfHardlyWaited(c *check.Case, v *check.Verdict) bool {
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
 		v.Weigh(d.share, check.Material)
-		v.Summary += fmt.Sprintf(", but its threads waited for a CPU for at most %s of the slow time", units.Percent(d.share))
+		v.Summary += fmt.Sprintf(", but the process's threads waited for a CPU for at most %s of the slow time", units.Percent(d.share))
 	} else {
 		v.Weigh(d.share, calm)
-		v.Summary += fmt.Sprintf(", but on average only %s of its threads waited for a CPU", units.Num(d.threads))
+		v.Summary += fmt.Sprintf(", but on average only %s of the process's threads waited for a CPU", units.Num(d.threads))
 	}
 	return true
 }
@@ -170,8 +170,8 @@ func (d delay) boundPhrase(watched bool, not string) string {
 	case !watched:
 		return not
 	case d.slow:
-		return fmt.Sprintf(", and its threads waited for a CPU for up to %s of the slow time", units.Percent(d.share))
+		return fmt.Sprintf(", and the process's threads waited for a CPU for up to %s of the slow time", units.Percent(d.share))
 	default:
-		return fmt.Sprintf(", and on average %s of its threads waited for a CPU", units.Num(d.threads))
+		return fmt.Sprintf(", and on average %s of the process's threads waited for a CPU", units.Num(d.threads))
 	}
 }

@@ -171,10 +171,12 @@ func TestHost(t *testing.T) {
 		{"no trace, full host", with(starved, func(in *incident) { in.dilation = 0 }), check.Inconclusive, check.Inconclusive, "the host uses 4 of 4 CPUs"},
 		{"no trace, full host, its threads were run", with(starved, func(in *incident) { in.dilation = 0; in.delay = .001 }), check.RuledOut, check.RuledOut, "% of the slow time"},
 		{"no trace, full host, its threads waited", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2 }), check.Supported, check.Supported, "batch uses the CPUs that this service needs: 3.1 of 4 CPUs"},
-		{"no trace, full host, its threads waited as long as a busy host's do", with(starved, func(in *incident) { in.dilation = 0; in.delay = .6 }), check.Inconclusive, check.Inconclusive, "its threads waited for a CPU for up to"},
+		{"no trace, full host, its threads waited as long as a busy host's do", with(starved, func(in *incident) { in.dilation = 0; in.delay = .6 }), check.Inconclusive, check.Inconclusive, "the process's threads waited for a CPU for up to"},
 		{"no trace, full host, its threads waited for milliseconds", with(starved, func(in *incident) { in.dilation = 0; in.delay = 2; in.slow = 5 }), check.RuledOut, check.RuledOut, "take only milliseconds"},
 		{"no trace, its own threads use the host up", with(starved, func(in *incident) { in.dilation = 0; in.delay = 8; in.process = 3.5; in.others = []float64{.5} }),
-			check.Inconclusive, check.Inconclusive, "its threads waited for a CPU for up to 100 % of the slow time"},
+			check.Inconclusive, check.Inconclusive, "the process's threads waited for a CPU for up to 100 % of the slow time"},
+		{"no trace, a host with free CPUs on which tasks wait at times", with(quiet, func(in *incident) { in.dilation = 0; in.pressure = .16 }), check.Inconclusive, check.RuledOut,
+			"on average, but some task waited for one for 16 % of the time; whether these requests did was not recorded"},
 		{"neither", with(starved, func(in *incident) { in.dilation = 0; in.busy = 0 }), check.Inconclusive, check.Inconclusive, "was not recorded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -123,3 +123,13 @@ func TestPoolWithEnoughThreads(t *testing.T) {
 		}
 	}
 }
+
+// Many calls are asked for at once in the words of what is called.
+func TestAskOnce(t *testing.T) {
+	for to, want := range map[string]string{"PostgreSQL at 10.0.0.7:5432": "join", "Redis at 10.0.0.7:6379": "MGET", "10.0.0.7:80": "an endpoint that takes a list", "http [::1]:80": "an endpoint that takes a list",
+		"database/sql": "a batch endpoint or a pipeline"} {
+		if got := askOnce(to); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", to, got, want)
+		}
+	}
+}

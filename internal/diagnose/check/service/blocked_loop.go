@@ -289,7 +289,10 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 			}
 			h := by[k]
 			if h == nil {
-				h = &loopHolder{route: names.Text(k.route), blocked: names.Text(k.blocked)}
+				h = &loopHolder{blocked: names.Text(k.blocked)}
+				if k.route != 0 {
+					h.route = routeName(w.c, k.route)
+				}
 				by[k] = h
 				w.holders = append(w.holders, h)
 			}
@@ -375,7 +378,7 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 		}
 		at := where{Site: w.c.SiteOf(s.Stack)}
 		if at.Line = 0; s.View.Waiting() {
-			at.waits = s.View.Doing()
+			at.waits = strings.Replace(s.View.Doing(), "futex mutex", "mutex", 1) // as the ledger has it
 		}
 		if stacks[at.waits] == nil {
 			stacks[at.waits] = make(map[evidence.StackID]float64)

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net"
 	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -238,7 +240,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, from))
 	}
-	fix := check.Fix{Text: "ask once for all of it: a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline", Code: where}
+	fix := check.Fix{Text: "ask once for all of it: " + askOnce(to), Code: where}
 	if c.Bundle.Names.Wait(worst.to).Kind == evidence.NameServer {
 		fix = unsearched
 	}
@@ -246,7 +248,7 @@ func judgeChatty(c *check.Case) check.Verdict {
 	rest := func(row int) int64 {
 		ns := worst.callTime(c, row)
 		took := c.Bundle.Requests.Latency(row)
-		if alike := !some || 2*took > worst.took/int64(len(worst.rows)); ns == 0 && alike && c.Bundle.Requests.Route.At(row) == worst.route {
+		if alike := !some || 2*took > worst.took/int64(len(worst.rows)); ns == 0 && alike && routeName(c, c.Bundle.Requests.Route.At(row)) == routeName(c, worst.route) {
 			ns = int64(min(1, part) * float64(took)) // its calls were not seen: assume as many as others make
 		}
 		return ns - ns/max(1, median) // one call remains
@@ -434,10 +436,58 @@ func siteOfCalls(c *check.Case, g *calling) (top evidence.StackID) {
 	return top
 }
 
-// routeName returns a route in words.
+// askOnce says how a dependency is asked once for what many calls ask for, by the product in its name.
+func askOnce(to string) string {
+	switch {
+	case strings.HasPrefix(to, "PostgreSQL"), strings.HasPrefix(to, "MySQL"):
+		return "a query with a join or a list of ids, or eager loading"
+	case strings.HasPrefix(to, "Redis"):
+		return "a command for several keys (MGET, HMGET), or a pipeline"
+	case strings.HasPrefix(to, "gRPC"), speaksHTTP(to):
+		return "an endpoint that takes a list, or keep answers that stay the same for a while"
+	}
+	return "a query with a join or a list of ids, eager loading, a batch endpoint or a pipeline"
+}
+
+// speaksHTTP says whether the name of a dependency is that of one that is asked over HTTP: its address alone.
+func speaksHTTP(to string) bool {
+	_, _, err := net.SplitHostPort(strings.TrimPrefix(to, "http "))
+	return err == nil
+}
+
+// routeName returns a route in words: those of the report, where the source of its requests has another name for all of them than the
+// source that saw them from further inside.
 func routeName(c *check.Case, route evidence.NameID) string {
 	if route == 0 {
 		return "this service"
 	}
+	if outer := check.Once(c, nameRoutes)[route]; outer != 0 {
+		route = outer
+	}
 	return c.Bundle.Names.Text(route)
+}
+
+// outerNames are names of routes in the source of the report's requests, by their names further inside.
+type outerNames map[evidence.NameID]evidence.NameID
+
+func nameRoutes(c *check.Case) outerNames {
+	if c.Ledger == nil {
+		return nil
+	}
+	r, of := &c.Bundle.Requests, make(outerNames)
+	several := make(map[evidence.NameID]bool)
+	for _, row := range c.Ledger.Rows {
+		outer := r.Route.At(row)
+		for in := range c.Ledger.Inside(row) {
+			inner := r.Route.At(in)
+			if known := of[inner]; known != 0 && known != outer {
+				several[inner] = true
+			}
+			of[inner] = outer
+		}
+	}
+	for inner := range several {
+		delete(of, inner)
+	}
+	return of
 }

@@ -198,6 +198,8 @@ func judgeCalls(c *check.Case) check.Verdict {
 	from := ""
 	if address := addressOf(c, spans); whom == name && address != "" && len(details) > 0 && 2*details[0].Ns > l.Charges[ledger.Dependency] && !hasPort(name) {
 		whom, from = address, ", called from "+name
+	} else if len(details) > 0 && details[0].Detail != 0 && !strings.Contains(whom, name) { // the ledger has that name
+		from = ", called from " + name
 	}
 	v.Title = fmt.Sprintf("Slow requests wait for %s%s.", withArticle(whom), from)
 	if route := calledRoute(c, name); route != "" {

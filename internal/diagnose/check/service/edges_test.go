@@ -159,6 +159,7 @@ func TestPoolByItsHolders(t *testing.T) {
 func TestPoolsWhoseConnectionsAreKept(t *testing.T) {
 	for kind, says := range map[evidence.WaitKind][2]string{
 		evidence.OtherWait:  {"Requests queue for a pool: the pool of 4 connections to db.", "enlarge the pool"},
+		evidence.PoolThread: {"Requests wait for a free thread of db.", "give the pool more threads"},
 		evidence.HeldPool:   {"make no call on them", "hold a connection for no longer than the calls on it need"},
 		evidence.LeakedPool: {"transactions that stay open", "end each transaction on every way out"},
 		evidence.LostPool:   {"are not given back", "give each connection back on every way out"},
@@ -185,8 +186,8 @@ func TestPoolsWhoseConnectionsAreKept(t *testing.T) {
 		for _, e := range v.Evidence {
 			needed = needed || e.ID == "pool.needed"
 		}
-		counts := kind == evidence.OtherWait || kind == evidence.OneAtATime
-		if text := v.Fix[0].Text; !counts && strings.Contains(text, "places keep waits short") {
+		counts := kind == evidence.OtherWait || kind == evidence.OneAtATime || kind == evidence.PoolThread
+		if text := v.Fix[0].Text; !counts && strings.Contains(text, "waits stay short at this load") {
 			t.Errorf("kind %d: asks for more places: %q", kind, text)
 		}
 		if counts && !needed {

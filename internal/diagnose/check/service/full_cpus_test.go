@@ -86,8 +86,8 @@ func TestPoolAtFullCPUs(t *testing.T) {
 	}{
 		{"the CPUs are full, and threads that were woken wait for them", crowdedPool{cpu: 1.7, ready: 4}, check.RuledOut, check.Supported, "holders were runnable, CPU busy with other requests", "85 % of the CPUs busy"},
 		{"the CPUs are full, and as many threads run", crowdedPool{cpu: 1.7, ready: 1.8}, check.RuledOut, check.Supported, "whose threads run or wait for a CPU", "85 % of the CPUs busy"},
-		{"the CPUs are full, and threads wait for answers", crowdedPool{cpu: 1.7, ready: .1}, check.Supported, check.Supported, "Requests queue for a pool", "85 % of the CPUs busy"},
-		{"CPUs are free", crowdedPool{cpu: .6}, check.Supported, check.RuledOut, "Requests queue for a pool", "30 % of 2 CPUs busy"},
+		{"the CPUs are full, and threads wait for answers", crowdedPool{cpu: 1.7, ready: .1}, check.Supported, check.Supported, "Requests wait for a free thread of", "85 % of the CPUs busy"},
+		{"CPUs are free", crowdedPool{cpu: .6}, check.Supported, check.RuledOut, "Requests wait for a free thread of", "30 % of 2 CPUs busy"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := test.in.subject()

@@ -160,6 +160,9 @@ func ownWork(c *check.Case) check.Verdict {
 	if where := c.Worked(); len(where) > 0 {
 		top := where[0]
 		v.Title = fmt.Sprintf("Slow requests are busy in %s: %s of slow time is own work.", top.Name(), units.Percent(share))
+		if 2*top.Share < 1 { // it is not what they mostly do
+			v.Title = fmt.Sprintf("Slow requests are busy computing, most often in %s: %s of slow time is own work.", top.Name(), units.Percent(share))
+		}
 		fix.Code = top.Function
 		if crowd {
 			v.Title = fmt.Sprintf("Slow requests compute in %s at the same time, and wait for one another's CPUs: %s of slow time.", top.Name(), units.Percent(share))

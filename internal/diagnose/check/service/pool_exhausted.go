@@ -168,6 +168,9 @@ func threadLimits(c *check.Case) []threads.Limit {
 	return c.Threads().Limits(c.Subject)
 }
 
+// allOfIt is the part of waits for pools that is told as all of it.
+const allOfIt = .995
+
 var heldBySelf = check.Threshold{Name: "share of slow time in which the holders of a pool did not wait for something else", Value: check.Material.Value, Unit: "1",
 	Why: "what the holders wait for is the cause otherwise", Source: check.Material.Source}
 
@@ -239,6 +242,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Title = fmt.Sprintf("Requests wait for one another: calls to %s are made one at a time, under a lock or on the one connection of a pool.", what.Of)
 	}
 	switch what.Kind {
+	case evidence.PoolThread:
+		v.Title = fmt.Sprintf("Requests wait for a free thread of %s.", what.Of)
 	case evidence.Carrier:
 		v.Title = "Requests wait for a carrier of virtual threads, while others compute on all of them."
 	case evidence.HeldPool:
@@ -258,7 +263,11 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		v.Title = fmt.Sprintf("Requests wait for goroutines they start themselves, whose number is limited: %s.", name)
 	}
 	v.Saves = c.Save(behind.Own, -1, -1)
-	for _, x := range names[:min(3, len(names))] {
+	told := names[:min(3, len(names))]
+	if onlyOne := float64(names[0].ns) >= allOfIt*float64(behind.Total); onlyOne && len(eventWaits(c)) == 0 { // one figure of one thing
+		v.Evidence[0].Text, told = "slow time waiting for: "+name, nil
+	}
+	for _, x := range told {
 		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
@@ -437,6 +446,7 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
 		return fix
 	}
+	moreThreads := "give the pool more threads if the resource they wait for can handle more (needed = requests per second × seconds each is held), or hold each for less time"
 	pool := ""
 	if what.Kind == evidence.PoolThread && c.OnThreads() {
 		pool = what.Of
@@ -446,14 +456,17 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 			pool = x.Place
 		}
 	}
-	if pool == "" {
-		return enlargePool(name)
+	setting := ""
+	if pool != "" {
+		setting = c.Threads().PoolSize(c.Subject, pool)
 	}
-	setting := c.Threads().PoolSize(c.Subject, pool)
-	if setting == "" {
-		return enlargePool(name)
+	switch {
+	case setting != "":
+		return check.Fix{Text: moreThreads + ": " + setting, Code: name}
+	case what.Kind == evidence.PoolThread:
+		return check.Fix{Text: moreThreads, Code: name}
 	}
-	return check.Fix{Text: "give the pool more threads if the resource they wait for can handle more (needed = requests per second × seconds each is held), or hold each for less time: " + setting, Code: name}
+	return enlargePool(name)
 }
 
 // named is slow time waiting for one thing.
@@ -568,12 +581,12 @@ func awaitedLimit(c *check.Case, name evidence.NameID) (places int, limited bool
 }
 
 // formatPlaces writes how many places a pool needs so that waits stay short when so many are held
-// on average; "" where that is not known.
+// on average; "" where that is not known. At most [comfortable] of them are in use then.
 func formatPlaces(needed float64) string {
 	if needed <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.0f places keep waits short at this load (%s held at a time on average, at %s use): ", math.Ceil(needed/comfortable.Value), units.Num(needed), units.Percent(comfortable.Value))
+	return fmt.Sprintf("with %.0f places, of which requests hold %s on average, waits stay short at this load: ", math.Ceil(needed/comfortable.Value), units.Num(needed))
 }
 
 // judgeLimits judges without requests, by the threads seen waiting at a place that lets only so

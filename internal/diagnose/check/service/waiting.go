@@ -272,8 +272,12 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		fix = ledger.Pool
 	}
 	title := placeTitle(fix, p.Wait, name)
-	for i := len(p.Through) - 1; i >= 0; i-- {
-		title += ", through " + p.Through[i]
+	if after, waits := strings.CutPrefix(title, "Slow requests wait"); waits && len(p.Through) == 1 && 2*p.Linked[ledger.Goroutine] >= p.Ns { // as the ledger has it
+		title = "Slow requests wait for " + p.Through[0] + ", which waits" + after
+	} else {
+		for i := len(p.Through) - 1; i >= 0; i-- {
+			title += ", through " + p.Through[i]
+		}
 	}
 	if gathers != nil {
 		title = "Slow requests wait for " + gathers.describeWait(c)
@@ -497,7 +501,7 @@ var placeFix = map[ledger.Mechanism]string{
 	ledger.Goroutine:  "the work that requests hand over here is done one after the other, or late: do it in parallel, in the request itself, or in batches, or do not wait for it",
 	ledger.Lock:       "do less while this lock is held, or use one lock per key",
 	ledger.Pool:       "the worker serves one request after the other: use several workers, do less work per request, or process requests in batches",
-	ledger.PoolThread: "this thread serves all connections: move long and blocking work to a pool of threads, or serve connections with more threads",
+	ledger.PoolThread: "requests wait for this one thread in turn: move long and blocking work off it to a pool of threads, let several threads do it, or let requests go on without it, by a queue that they only fill",
 	ledger.TaskWait:   "await the task instead of blocking a thread for it",
 	ledger.Dependency: boundWait.Text,
 }
