@@ -45,7 +45,7 @@ What helps: less work per request: a better algorithm, a cache, a smaller answer
 work in parallel where CPUs are free.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual; by a profile alone, half of %v or more; by hot threads alone, %v in one function; by the application's own log alone, half of %v of %v, or of one of %v",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewHot, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, fewStatement, tenSeconds, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
+	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, fewStatement, tenSeconds, leastLong, leastMean, longHold, longOfAll, longOfWork, longTurn, mostHeld, modeGap, modeLeast, modePart, modeTimes, mostRareTimes, noticeableWork,
 		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
@@ -152,6 +152,11 @@ func ownWork(c *check.Case) check.Verdict {
 		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
+	case loopsTakeShortTurns(c) && !computesNoticeably(&v, per) && !twoModes(c, per):
+		v.Rule = check.Unnoticed
+		v.Summary += ", but only milliseconds in each, on an event loop that serves many in turns"
+		v.Needs = []check.Need{check.NeedLimit}
+		return v
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests are busy computing: %s of slow time is own work.", units.Percent(share))
@@ -178,6 +183,22 @@ func ownWork(c *check.Case) check.Verdict {
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, int64((1-made)*float64(work(row)-usual))) }))
 	return v
 }
+
+// computesNoticeably says whether half of the work beyond the usual (per, ns) is done in requests that do a noticeable part of it each. It records in v what decides.
+func computesNoticeably(v *check.Verdict, per []int64) bool {
+	sorted := slices.Sorted(slices.Values(per))
+	all, before := sumInts(sorted), int64(0)
+	for _, ns := range sorted {
+		if before += ns; 2*before >= all {
+			v.Weigh(float64(ns), noticeableWork)
+			return float64(ns) >= noticeableWork.Value
+		}
+	}
+	return false
+}
+
+var noticeableWork = check.Threshold{Name: "work beyond the usual that a slow request does, of half of that work as much or more (asked where slow requests wait for an event loop that serves many in short turns)", Value: check.Noticeable.Value, Unit: "ns",
+	Why: "the loop's turns are that work: what is too short to keep others waiting is too short here", Source: check.Noticeable.Source}
 
 // madeWork returns the largest part of the requests' work that another cause accounts for, and
 // that cause.
