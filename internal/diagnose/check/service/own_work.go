@@ -26,7 +26,9 @@ requests, on a JVM or .NET from the stacks of running threads.
 
 How to tell it from similar problems: if the CPUs are saturated, requests wait for each other
 (service.over-capacity), and cheaper requests help there, too. If the host does not run the
-process, its runtime counts waiting as running (linux.cpu-saturation).
+process, its runtime counts waiting as running (linux.cpu-saturation). In Python others wait for the
+interpreter's lock while one request computes: that wait counts here if one function has half of the CPU
+time, else it is linux.futex.
 
 .NET samples threads only at safe points: long work between two of them appears in the method
 it returns to, and an inlined method in its caller.
@@ -64,7 +66,30 @@ func judgeOwnWork(c *check.Case) check.Verdict {
 	if !hasStates(c) {
 		return c.NoStates()
 	}
+	if held := check.HeldInterpreterOf(c); held.By != nil {
+		return workUnderInterpreterLock(c, held)
+	}
 	return noteUnjudgedRoutes(c, ownWork(c))
+}
+
+// workUnderInterpreterLock tells the work that slow requests do, or wait for as it holds Python's interpreter lock. The check of locks has judged that it matters.
+func workUnderInterpreterLock(c *check.Case, held *check.HeldInterpreter) check.Verdict {
+	l := c.Ledger
+	at := check.From(l.StatesFrom())
+	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
+	per, _, over := c.Excess(l.UsualRows(), l.Slow, work)
+	share := held.Share + over
+	v := check.Verdict{Rule: check.Matters, Summary: fmt.Sprintf("%s is waiting for Python's interpreter lock (GIL) or computing with it", check.OfSlow(share))}
+	v.Weigh(share, check.Material)
+	name := held.By.Name()
+	v.Title = fmt.Sprintf("Slow requests compute in %s, or wait while others do: Python's interpreter lock (GIL) lets one thread run at a time: %s of slow time.", name, units.Percent(share))
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.interpreter_share", "share of slow time in waits for Python's interpreter lock", held.Share, "1", at),
+		c.Figure("slow.own_ms", "slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at),
+		c.Figure("interpreter.top_share", "share of the CPU time while slow requests were under way, in "+name, held.By.Share, "1", held.By.Origin))
+	v.Saves = c.Save(addInts(per, held.Per), -1, -1)
+	v.Fix = append(v.Fix, check.Fix{Text: "let this code do less, or run it in another process: threads of one interpreter compute by turns, so that more threads do not help, and more worker processes do", Code: name})
+	return v
 }
 
 // noteUnjudgedRoutes adds rare routes that always compute for long: whether they may is not known
