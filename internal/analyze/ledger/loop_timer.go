@@ -22,6 +22,7 @@ const (
 	loopStretch = int64(2e6) // ns of a stretch in which nothing is known of a request but its loop, at least
 	loopLong    = .1         // of the ninth tenth of a route's stretches: shorter ones do not count
 	loopTick    = int64(1e6) // ns: the time-outs of loops are multiples of it
+	loopLeast   = 2          // ticks that such a sleep takes: one tick is how a program goes on as soon as its loop is free (setTimeout 0)
 	loopLate    = int64(3e5) // ns by which a sleep ends after its time-out, at most: the kernel's timer slack and a wake-up
 	loopAsleep  = .5         // part of a stretch in which the loop sleeps, at least
 	loopTimes   = 20         // such stretches of a route
@@ -54,7 +55,7 @@ func (l *Ledger) loopTimersOf() *loopTimers {
 		t.eachSleep(loop, from, to, func(x, y int64, row int) { slept, last = slept+y-x, row })
 		if float64(slept) >= loopAsleep*float64(to-from) {
 			took := v.End[last] - v.Start[last]
-			of[route] = append(of[route], stretch{to - from, took >= loopTick && took%loopTick <= loopLate})
+			of[route] = append(of[route], stretch{to - from, took >= loopLeast*loopTick && took%loopTick <= loopLate})
 		}
 	})
 	for route, stretches := range of {

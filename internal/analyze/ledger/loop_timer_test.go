@@ -19,6 +19,8 @@ func TestLoopTimer(t *testing.T) {
 		{"time-outs", 40, func(int64) int64 { return 61_080 }, Timer},
 		{"time-outs, woken late by a busy host", 40, func(i int64) int64 { return 61_050 + i*5 }, Timer},
 		{"events", 40, func(i int64) int64 { return 61_050 + i*23 }, Unobserved},
+		{"a timer of some milliseconds after events", 40, func(int64) int64 { return 2_080 }, Timer},
+		{"a timer that only lets the loop go on, after events", 40, func(int64) int64 { return 1_080 }, Unobserved},
 		{"too few", 19, func(int64) int64 { return 61_080 }, Unobserved},
 		{"the loop works for most of the time, on what is not known", 40, func(int64) int64 { return 20_080 }, Unobserved},
 	} {
@@ -35,6 +37,9 @@ func TestLoopTimer(t *testing.T) {
 				Path: evidence.Path(nil).Append(evidence.Segment{Kind: evidence.Unobserved, Holder: 42, Dur: 3_000 * us})})
 			p.Interval(evidence.Interval{Subject: s, Lane: 42, Kind: evidence.InKernel, Start: at + 70_200*us, End: at + 72_700*us, Cause: p.Name(evidence.KernelPoll)})
 			end := at + 61_900*us
+			if x.slept(i) < 3_000 { // it slept before, until an event
+				p.Interval(evidence.Interval{Subject: s, Lane: 42, Kind: evidence.InKernel, Start: at + 500*us, End: end - x.slept(i)*us - 150*us, Cause: p.Name(evidence.KernelPoll)})
+			}
 			p.Interval(evidence.Interval{Subject: s, Lane: 42, Kind: evidence.InKernel, Start: end - x.slept(i)*us, End: end, Cause: p.Name(evidence.KernelPoll)})
 		}
 		p.Cover(evidence.Coverage{Subject: s, Kind: evidence.CoverExchanges, From: int64(1763689985e9), Until: at + int64(time.Second)})

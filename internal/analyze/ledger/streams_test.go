@@ -57,3 +57,27 @@ func TestStreamsOfKin(t *testing.T) {
 		t.Errorf("%d requests are left, want 49", got)
 	}
 }
+
+// A long poll that its library tells to wait for messages is no slow request, even where most of its route's are short; what the program only sends messages in
+// is one.
+func TestWaitsForMessages(t *testing.T) {
+	b := newBundle(evidence.Subject{})
+	s := newSource(b, "events.nettrace", coarse(ms), 0)
+	s.traffic("GET /quote/{id}", repeat(30, 2*ms)...)
+	s.traffic("GET /hub", append(repeat(25, 300*ms), 2000*ms, 5*ms)...)
+	s.traffic("POST /bid", append(repeat(25, 3*ms), 2000*ms)...)
+	for _, f := range []evidence.Fact{
+		{Key: evidence.FactLongRequest, Value: "aa GET /hub", Number: 1e9}, {Key: evidence.FactLongRequest, Value: "bb POST /bid", Number: 1e9},
+		{Key: evidence.FactStream, Value: "aa"}, {Key: evidence.FactStream, Value: "bb", Number: 1e9},
+	} {
+		f.Subject = s.subject
+		s.Fact(f)
+	}
+	l := one(t, b, Options{})
+	if got := len(l.Rows); got != 30+26 {
+		t.Errorf("%d requests are left, want 56", got)
+	}
+	if got := len(l.Slow); got != 1 {
+		t.Errorf("%d are slow, want 1", got)
+	}
+}

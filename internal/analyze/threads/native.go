@@ -86,6 +86,13 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 	if evidence.OnFutex(call) {
 		v.Waits.Kind = evidence.FutexWait
 	}
+	if call == evidence.CallFutexMutex && waitsWithin(of.Frames, interpreterLockTakers) { // its words in memory are those of a mutex and of a condition variable
+		v.State, v.Pattern, v.Waits.Of = evidence.LockWait, evidence.InterpreterLock, evidence.InterpreterLock
+		if strings.HasPrefix(v.Owner, "PyEval_") {
+			v.Owner = ""
+		}
+		return v
+	}
 	w, known := nativeWaits[call]
 	if !known {
 		w = nativeWait{state: evidence.Syscall}

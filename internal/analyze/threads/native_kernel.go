@@ -137,6 +137,9 @@ func nativeRuntime(name, in string) bool {
 var lockTakers = []string{"pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "pthread_rwlock_timed", "pthread_rwlock_clock", "pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock", "lll_lock_wait",
 	"RwLock::read_contended", "RwLock::write_contended", "Mutex::lock_contended", "RawMutex::lock_slow", "RawRwLock::lock_", "take_gil"}
 
+// interpreterLockTakers are functions with which a thread of CPython takes the lock of its interpreter (Python/ceval_gil.c).
+var interpreterLockTakers = []string{"take_gil"}
+
 // forking are functions of C libraries that make a copy of the process. Meanwhile glibc holds the locks of
 // its own that the copy must find free (sysdeps/nptl/fork.h, malloc/arena.c).
 var forking = []string{"__libc_fork", "__run_fork_handlers", "__run_prefork_handlers", "__malloc_fork_lock_parent"}

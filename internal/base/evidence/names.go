@@ -162,8 +162,8 @@ const (
 	FactDeadlockChain = "deadlock.chain"
 
 	// The id of a request that lasts as long as a client listens (a WebSocket, a stream of events), or of one that lasts long,
-	// followed by a space and its route. Number is the length in ns from which requests may count as such. Requests and their
-	// awaits are in different files.
+	// followed by a space and its route. Number is the length in ns from which requests may count as such, 0 where the library says that the
+	// request waits for messages. Requests and their awaits are in different files.
 	FactStream      = "request.stream"
 	FactLongRequest = "request.long"
 

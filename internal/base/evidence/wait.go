@@ -12,6 +12,9 @@ type Wait struct {
 	Places int // number of places of what is waited for; 0 unknown
 }
 
+// InterpreterLock is what a wait is for, [Wait.Of], where it is for the lock with which one thread at a time runs Python.
+const InterpreterLock = "Python's interpreter lock (GIL)"
+
 // WaitKind is the kind of a wait, for kinds that checks judge by.
 type WaitKind uint8
 

@@ -72,6 +72,12 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		v.Rule = NotSlow
 		v.Summary += ", and almost no requests were slow"
 		return v
+	case k.Charged && c.Slow() && c.lockedInStep() >= Material.Value:
+		share := c.lockedInStep()
+		v.Weigh(share, Material)
+		v.Summary = fmt.Sprintf("%s was not observed while about as many threads waited for locks as slow requests were in flight", OfSlow(share))
+		v.Evidence = append(v.Evidence, c.Figure("slow.locked_share", "share of slow time that was not observed while a thread waited for a lock for each request in flight, the more threads the more requests", share, "1", From(l.StatesFrom())))
+		v.Saves = c.Bound(share*float64(l.Total), 0, c.Share(ledger.Unobserved)*float64(l.Total))
 	case k.Charged && c.Slow():
 		share := c.Share(ledger.Lock) + k.Behind*c.Share(ledger.PoolThread)
 		v.Weigh(share, Material)

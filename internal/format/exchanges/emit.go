@@ -18,6 +18,14 @@ const (
 	streamPiece = 8 << 10
 )
 
+// nextPiece × the mean distance of the pieces of an answer is how long its next piece may take.
+const nextPiece = 5 // of distances that vary exponentially one in 150 is longer (e⁻⁵)
+
+// isBeingSent says whether the recording ended while the answer to a request was sent piece by piece: its last piece may not be its end.
+func (p *parser) isBeingSent(x *exchange) bool {
+	return x.ends && x.first > 0 && x.sends > 2 && !x.isStreamed() && p.until-x.last <= nextPiece*((x.last-x.first)/(x.sends-1))
+}
+
 // profiles is the path at which programs in Go serve profiles and traces of themselves.
 const profiles = " /debug/pprof/"
 
@@ -102,7 +110,7 @@ func (p *parser) linkAndEmit() {
 		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, turn, loops, looked)
 		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
 		switch {
-		case x.open:
+		case x.open, p.isBeingSent(x):
 			r.Outcome = evidence.Unfinished
 		case x.first == 0:
 			r.Outcome = evidence.TimedOut

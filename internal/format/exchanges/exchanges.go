@@ -50,7 +50,7 @@
 // on such connections could not be told apart.
 //
 // Requests without an answer are of connections that were closed, and the time after -1 is until the close; for UNIX sockets it may be a second
-// too long. After open, they are still in progress. lost counts exchanges that did not fit into the buffers. After "of 4" one connection in
+// too long. After open, they are still in progress, as are those whose answer was being sent, piece by piece, when the recording ended. lost counts exchanges that did not fit into the buffers. After "of 4" one connection in
 // four is recorded.
 //
 // A call belongs to the request that its goroutine serves, if there are goroutines. Else it belongs to the request that its thread read last,
@@ -146,6 +146,7 @@ type exchange struct {
 	status        int16           // of a call's answer, 0 unknown
 	transaction   transaction
 	open          bool
+	ends          bool // nothing later was recorded of its connection
 	http          bool
 	known         bool      // its protocol is known
 	multiplexed   bool      // others may be in progress on its connection
@@ -328,7 +329,7 @@ func (p *parser) parseExchange(text []byte, request bool) bool {
 		return false
 	}
 	kind, text, _ := bytes.Cut(text, []byte(" "))
-	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], goroutines: goroutines, stack: stack, port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0}
+	x := exchange{begun: n[0], in: n[4], out: n[5], sends: n[7], thread: n[8], other: n[9], goroutines: goroutines, stack: stack, port: n[10], connection: connection, line: p.Number, request: -1, open: p.open && n[2] < 0, ends: p.open}
 	if request {
 		x.came, x.begun = n[0], n[0]+n[1]
 	} else {

@@ -13,6 +13,7 @@ import (
 
 // Signs that a timer takes up what requests hand over, such as a queue of jobs that is looked at once a second: calls begin in batches at equal
 // distances, as many as requests have waited since the batch before, and each of these requests is answered when such a call has ended. Requests that wait for an event, as in a long poll, are answered without a call for each.
+// Clients of queues also vary their distances on purpose, by up to a half, so that workers do not look together; then all calls are of one worker.
 const (
 	timedLeast = 20          // such calls
 	timedTicks = 8           // batches
@@ -21,6 +22,9 @@ const (
 	timedNear  = .15         // the relative difference that the times between batches may have
 	timedMost  = .8          // part of the batches at such distances, of the requests and calls that match, and of the requests that wait for one batch only
 	timedWaits = .25         // part of the time between batches that the median request waits, at least
+	timedEarly = .5          // of the median distance between the batches of one worker is what the others take at least
+	timedLate  = 1.6         // and at most
+	timedVary  = .9          // part of the distances that lie so: of those of events that come at any time .38 do
 )
 
 // operationAt is what calls ask for, and whom.
@@ -54,18 +58,58 @@ func (p *parser) findTimers() {
 	sortedKinds := slices.SortedFunc(maps.Keys(kinds), func(a, b operationAt) int {
 		return cmp.Or(cmp.Compare(p.b.Text(a.to), p.b.Text(b.to)), cmp.Compare(p.b.Text(a.operation), p.b.Text(b.operation)))
 	})
+	charge := func(batches []batch, apart int64, each string) bool {
+		for _, route := range routes.sortKeys() {
+			if p.chargeTimer(batches, apart, each, routes[route]) {
+				delete(routes, route)
+				return true
+			}
+		}
+		return false
+	}
 	for _, kind := range sortedKinds {
-		batches, apart := p.findBatches(kinds[kind])
-		if apart == 0 {
+		batches := p.findBatches(kinds[kind])
+		if apart := evenlyApart(batches); apart > 0 && charge(batches, apart, "each ") {
 			continue
 		}
-		for _, route := range routes.sortKeys() {
-			if p.chargeTimer(batches, apart, routes[route]) {
-				delete(routes, route)
-				break
+		for _, calls := range p.callsOfWorkers(kinds[kind]) {
+			batches := p.findBatches(calls)
+			if apart := evenlyApart(batches); apart > 0 && charge(batches, apart, "each ") {
+				continue
+			}
+			if apart := roughlyApart(batches); apart > 0 {
+				charge(batches, apart, "about each ")
 			}
 		}
 	}
+}
+
+// callsOfWorkers returns the calls of each goroutine or thread that has served no request.
+func (p *parser) callsOfWorkers(calls []int) (of [][]int) {
+	type worker struct{ thread, goroutine int64 }
+	serves := make(map[worker]bool)
+	by := make(map[worker][]int)
+	var order []worker
+	for _, i := range calls {
+		x := &p.calls[i]
+		w := worker{goroutine: x.goroutines[0]}
+		if w.goroutine == 0 {
+			w.thread = x.thread
+		}
+		if serves[w] = serves[w] || x.served; by[w] == nil {
+			order = append(order, w)
+		}
+		by[w] = append(by[w], i)
+	}
+	if len(order) < 2 { // they were asked together
+		return nil
+	}
+	for _, w := range order {
+		if !serves[w] {
+			of = append(of, by[w])
+		}
+	}
+	return of
 }
 
 // listHandingOver lists the requests that wait after their last call, by route.
@@ -79,10 +123,10 @@ func (p *parser) listHandingOver() routeRows {
 	return routes
 }
 
-// findBatches returns the batches in which calls begin, and the usual time (ns) between two; 0 if they do not begin at equal distances.
-func (p *parser) findBatches(calls []int) (all []batch, apart int64) {
+// findBatches returns the batches in which calls begin, nil if there are too few.
+func (p *parser) findBatches(calls []int) (all []batch) {
 	if len(calls) < timedLeast {
-		return nil, 0
+		return nil
 	}
 	slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
 	var gaps []int64
@@ -92,7 +136,7 @@ func (p *parser) findBatches(calls []int) (all []batch, apart int64) {
 		}
 	}
 	if len(gaps) < timedTicks-1 {
-		return nil, 0
+		return nil
 	}
 	within := int64(timedPart * float64(stats.QuantileOf(gaps, .9)))
 	last := int64(0)
@@ -105,22 +149,51 @@ func (p *parser) findBatches(calls []int) (all []batch, apart int64) {
 		last = at
 	}
 	if len(all) < timedTicks {
-		return nil, 0
+		return nil
 	}
+	return all
+}
+
+// distancesOf returns the times (ns) between batches.
+func distancesOf(all []batch) []int64 {
 	between := make([]int64, 0, len(all))
 	for n := 1; n < len(all); n++ {
 		between = append(between, all[n].at-all[n-1].at)
 	}
+	return between
+}
+
+// evenlyApart returns the usual time (ns) between batches; 0 if they do not begin at equal distances.
+func evenlyApart(all []batch) int64 {
+	between := distancesOf(all)
 	apart, even := stats.EvenDistances(between, timedNear, 2) // a batch may be empty
 	if apart < 2*timedGap || float64(even) < timedMost*float64(len(between)) {
-		return nil, 0
+		return 0
 	}
-	return all, apart
+	return apart
+}
+
+// roughlyApart returns the usual time (ns) between batches that vary by hardly more than a half; 0 if they vary more.
+func roughlyApart(all []batch) int64 {
+	between := distancesOf(all)
+	if len(between) == 0 {
+		return 0
+	}
+	apart, near := stats.QuantileOf(slices.Clone(between), .5), 0
+	for _, ns := range between {
+		if float64(ns) >= timedEarly*float64(apart) && float64(ns) <= timedLate*float64(apart) {
+			near++
+		}
+	}
+	if apart < 2*timedGap || float64(near) < timedVary*float64(len(between)) {
+		return 0
+	}
+	return apart
 }
 
 // chargeTimer charges requests of a route with their waits for the batch in which their work is done, and links them with its calls. It reports whether
 // the batches are of this route.
-func (p *parser) chargeTimer(batches []batch, apart int64, rows []int) bool {
+func (p *parser) chargeTimer(batches []batch, apart int64, each string, rows []int) bool {
 	ofBatch := make(map[int]bool)
 	for n := range batches {
 		for _, i := range batches[n].calls {
@@ -167,7 +240,7 @@ func (p *parser) chargeTimer(batches []batch, apart int64, rows []int) bool {
 	if float64(len(links)) < timedMost*float64(all) {
 		return false
 	}
-	name := p.b.TellWait("a timer that takes up what requests hand over, each "+units.Time(float64(apart)), evidence.Wait{Kind: evidence.TimedStart, Of: fmt.Sprint(apart)})
+	name := p.b.TellWait("a timer that takes up what requests hand over, "+each+units.Time(float64(apart)), evidence.Wait{Kind: evidence.TimedStart, Of: fmt.Sprint(apart)})
 	for n := range batches {
 		for _, w := range took[n] {
 			if k, known := links[w.request]; known {

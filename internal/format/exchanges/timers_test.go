@@ -38,24 +38,32 @@ func handOverJobs(w *text, each, spread float64, loop, called bool) (waited floa
 	return waited
 }
 
-// Jobs that a timer takes up wait for it, whether one thread does all or others do the jobs. Jobs that are taken up at once, or at any time, do not; nor
+// Jobs that a timer takes up wait for it, whether one thread does all or others do the jobs, and where each time varies by up to a half. Jobs that are taken up at once, or at any time, do not; nor
 // do requests that wait for an event and ask nothing.
 func TestTimers(t *testing.T) {
-	const what = "sleep | a timer that takes up what requests hand over, each "
+	const what = "sleep | a timer that takes up what requests hand over, "
 	for name, of := range map[string]struct {
 		each, spread float64
 		loop, called bool
+		others       int
 		waits        bool
 	}{
-		"threads":            {1000, .05, false, true, true},
-		"a loop":             {500, .02, true, true, true},
-		"at once":            {0, 0, false, true, false},
-		"at once, by a loop": {0, 0, true, true, false},
-		"at any time":        {1000, .9, false, true, false},
-		"an event for all":   {1000, .05, false, false, false},
+		"threads":                    {1000, .05, false, true, 0, true},
+		"a loop":                     {500, .02, true, true, 0, true},
+		"at once":                    {0, 0, false, true, 0, false},
+		"at once, by a loop":         {0, 0, true, true, 0, false},
+		"at any time":                {1000, .9, false, true, 0, false},
+		"an event for all":           {1000, .05, false, false, 0, false},
+		"beside another":             {1000, .05, false, true, 1, true},
+		"about each second":          {1000, .45, false, true, 1, true},
+		"at any time beside another": {1000, .9, false, true, 1, false},
+		"at once, beside another":    {0, 0, false, true, 1, false},
 	} {
 		w := newText()
 		waited := handOverJobs(w, of.each, of.spread, of.loop, of.called)
+		for i := range 300 * of.others { // a worker of another queue
+			fmt.Fprintf(w, "k %d 0 %d 0 80 90 1 1 51 51 8000 10.0.0.8:80 http 200 GET /print\n", began+ns(70*float64(i)), ns(60))
+		}
 		charged := 0.
 		got := spent(w.read(t, 22000), "POST /prints")
 		for said, ms := range got {

@@ -28,7 +28,8 @@ type awaits struct {
 }
 
 type await struct {
-	start, end int64 // end 0: not recorded
+	start, end int64    // end 0: not recorded
+	threads    [2]int64 // on which it began and ended
 	stack, by  eventpipe.StackID
 	activity   eventpipe.GUID
 	outer      bool     // it awaits a method that awaits
@@ -66,7 +67,7 @@ func (q *process) awaitBegin(e *eventpipe.Event) {
 		return
 	}
 	before := a.last[e.Thread]
-	x := &await{start: e.Time, stack: e.Stack, activity: e.Activity, of: q.awaitingRequest(e), n: e.N,
+	x := &await{start: e.Time, threads: [2]int64{e.Thread}, stack: e.Stack, activity: e.Activity, of: q.awaitingRequest(e), n: e.N,
 		outer: before != nil && before.activity == e.Activity && e.Time-before.start < suspending}
 	if x.of != nil {
 		x.call = x.of.latest
@@ -92,7 +93,7 @@ func (q *process) awaitEnd(e *eventpipe.Event) {
 	a := &q.awaits
 	delete(a.last, e.Thread)
 	if x := a.open[task]; x != nil {
-		x.end, x.by = e.Time, e.Stack
+		x.end, x.by, x.threads[1] = e.Time, e.Stack, e.Thread
 		delete(a.open, task)
 	}
 }

@@ -19,7 +19,10 @@ import (
 // No event says that a response has begun, so the awaits of a request identify a stream: it awaits a
 // library of those above, or always the same timer, channel or the request's own body
 // over a time in which other requests end. A loop in the background
-// may run in the activity of the request that began or woke it, which then awaits something else as well.
+// may run in the activity of the request that began or woke it, which then awaits something else as well; where it goes on after its own
+// timer it is in the activity of one request after another.
+//
+// What SignalR itself awaits for a client, a WebSocket, a stream of events or a long poll, is a stream however soon it is answered: it waits for a message.
 
 // streamLibraries are libraries that only such requests use, by the beginnings of functions.
 var streamLibraries = []struct{ prefix, what string }{
@@ -31,12 +34,15 @@ var streamLibraries = []struct{ prefix, what string }{
 	{"Grpc.AspNetCore.Server.Internal.CallHandlers.ClientStreaming", "a gRPC stream"},
 }
 
+// transports is where SignalR awaits messages for a client.
+const transports = "Microsoft.AspNetCore.Http.Connections.Internal."
+
 // requestBody ends awaits of a request's own body.
 const requestBody = "Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpRequestStream"
 
 const (
-	longRequest  = 1e9 // ns: a request that lasts as long may be a stream
-	repeatsOver  = 1e9 // ns: a stream awaits only the same timer for this long
+	longRequest  = float64(1e9) // ns: a request that lasts as long may be a stream
+	repeatsOver  = 1e9          // ns: a stream awaits only the same timer for this long
 	repeatsOften = 3
 	mostLong     = 1000
 )
@@ -46,6 +52,7 @@ type streams struct {
 	methods    map[string]string // that await, and what
 	activities map[eventpipe.GUID]bool
 	within     map[eventpipe.GUID]bool // the activities around these: the request, if it awaits in an activity of its own
+	messages   map[eventpipe.GUID]bool // of these, and of those around them, that wait for messages
 }
 
 // loop is a request that awaits again.
@@ -70,7 +77,7 @@ func (s *nameTable) findStreams() *streams {
 	if s.streams != nil {
 		return s.streams
 	}
-	out := &streams{methods: make(map[string]string), activities: make(map[eventpipe.GUID]bool), within: make(map[eventpipe.GUID]bool)}
+	out := &streams{methods: make(map[string]string), activities: make(map[eventpipe.GUID]bool), within: make(map[eventpipe.GUID]bool), messages: make(map[eventpipe.GUID]bool)}
 	s.streams = out
 	libraries := make(map[string]bool) // methods that await such
 	loops := make(map[eventpipe.GUID]*loop)
@@ -111,9 +118,16 @@ func (s *nameTable) findStreams() *streams {
 		}
 	}
 	for _, q := range s.processes {
+		for _, method := range q.backgroundLoops() {
+			out.methods[method] = "a timer of a loop in the background"
+		}
 		for _, x := range q.awaits.rows {
 			if libraries[x.serviceMethod()] && x.activity != (eventpipe.GUID{}) {
 				out.add(x.activity, q.pid)
+			}
+			if strings.HasPrefix(x.key[1], transports) && x.activity != (eventpipe.GUID{}) {
+				out.messages[x.activity] = true
+				visitAncestors(x.activity, q.pid, func(g eventpipe.GUID) bool { out.messages[g] = true; return false })
 			}
 		}
 		for g := range q.requests.upgraded {
@@ -121,6 +135,46 @@ func (s *nameTable) findStreams() *streams {
 		}
 	}
 	return out
+}
+
+// backgroundLoops returns the service's methods that await one time after another in different requests, each time right after their own timer: a loop that
+// wakes requests goes on in the activity of the last of them.
+func (q *process) backgroundLoops() (methods []string) {
+	before, switches := make(map[string]*await), make(map[string]int)
+	for _, x := range q.awaits.rows {
+		method := x.serviceMethod()
+		if method == "" || x.outer {
+			continue
+		}
+		if y := before[method]; y != nil && y.end > 0 && x.threads[0] == y.threads[1] && x.start >= y.end && x.start-y.end <= suspending && x.of != y.of && q.goesRound(x) {
+			if switches[method]++; switches[method] == repeatsOften {
+				methods = append(methods, method)
+			}
+		}
+		before[method] = x
+	}
+	return methods
+}
+
+// goesRound says whether a method awaits while it goes on after a timer of its own: nothing but what resumes methods is between.
+func (q *process) goesRound(x *await) bool {
+	inside := false
+	for _, at := range q.p.r.Addresses(x.stack) {
+		name := q.functionAt(at, x.start)
+		switch {
+		case name == "":
+		case name == x.key[1]:
+			inside = true
+		case !inside:
+		case slices.ContainsFunc(awaitEnds, func(e struct{ prefix, kind, what string }) bool {
+			return e.kind == evidence.SampleAwaitTimer && strings.HasPrefix(name, e.prefix)
+		}):
+			return true
+		case !hasAny(name, awaitPlumbing):
+			return false
+		}
+	}
+	return false
 }
 
 // add marks an activity as a stream.
@@ -232,7 +286,11 @@ func (q *process) emitStreams() {
 	if q.symbols.processes[0] == q {
 		ids := slices.SortedFunc(maps.Keys(s.allActivities()), func(a, b eventpipe.GUID) int { return strings.Compare(string(a[:]), string(b[:])) })
 		for _, g := range ids[:min(len(ids), mostLong)] {
-			q.addFact(evidence.FactStream, hex.EncodeToString(g[:]), longRequest, 0)
+			least := longRequest
+			if s.messages[g] {
+				least = 0
+			}
+			q.addFact(evidence.FactStream, hex.EncodeToString(g[:]), least, 0)
 		}
 		what := make(map[string]bool)
 		for _, w := range s.methods {
@@ -253,7 +311,7 @@ func (q *process) emitStreams() {
 
 // lastsLong keeps a request that may be a stream.
 func (r *requests) lastsLong(x *request, at int64) {
-	if at-x.start >= longRequest && x.activity != (eventpipe.GUID{}) && len(r.long) < mostLong {
+	if float64(at-x.start) >= longRequest && x.activity != (eventpipe.GUID{}) && len(r.long) < mostLong {
 		r.long = append(r.long, longOne{x.activity, x.route, x.n})
 	}
 }

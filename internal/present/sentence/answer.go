@@ -24,6 +24,8 @@ func State(d *diagnose.Diagnosis) string {
 		return wellState(d)
 	case d.Outcome == diagnose.NotExplained && d.Requests != nil && mostFail(d.Requests):
 		return "most requests fail"
+	case d.Outcome == diagnose.NotExplained && findByDesign(d.Verdicts) != nil:
+		return "as long as always"
 	case d.Outcome == diagnose.NotExplained:
 		return "cause not found"
 	}
@@ -31,6 +33,16 @@ func State(d *diagnose.Diagnosis) string {
 		return "nothing wrong with GC"
 	}
 	return "not enough evidence"
+}
+
+// findByDesign returns the verdict by which slow requests wait no longer than such waits always take, of a service's waits; nil if there is none.
+func findByDesign(verdicts []diagnose.Verdict) *diagnose.Verdict {
+	for i := range verdicts {
+		if v := &verdicts[i]; v.Decision != nil && v.Decision.Answer == check.ByDesign.Answer && strings.HasPrefix(v.Cause, "service.") && v.Summary != "" {
+			return v
+		}
+	}
+	return nil
 }
 
 // noticeable is the latency in ms from which people notice a request; it counts if no objective is set.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/unstall/unstall/internal/diagnose"
+	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 // A share is told once, and two shares each with what it is.
@@ -34,6 +35,19 @@ func TestManySlowIsNotHealthy(t *testing.T) {
 		said := State(d) + ": " + Nothing(d, nil, nil)
 		if got := Healthy(d) && State(d) == "nothing wrong"; got != healthy || strings.Contains(said, "Healthy") && !healthy {
 			t.Errorf("%d of 1000 slow: %q", slow, said)
+		}
+	}
+}
+
+// Slow requests whose waits take as long as always are told so, and only an objective decides; a wait that nothing is known of is not.
+func TestAsLongAsAlways(t *testing.T) {
+	num := func(v float64) *float64 { return &v }
+	for answer, want := range map[string]bool{check.ByDesign.Answer: true, check.Unseen.Answer: false} {
+		v := diagnose.Verdict{Cause: "service.dependency-slow", Verdict: check.Inconclusive, Summary: "45 % of slow time is calls that take as long as ever, 50 ms or more", Decision: &check.Decision{Answer: answer}}
+		d := &diagnose.Diagnosis{Outcome: diagnose.NotExplained, Verdicts: []diagnose.Verdict{v}, Requests: &diagnose.Requests{Count: 1000, LedgerCount: 1000, Slow: 200, SlowRule: "3x_route_floor", P50Ms: num(5), P99Ms: num(80)}}
+		said := State(d) + ": " + Nothing(d, d.Verdicts, []diagnose.Verdict{{}})
+		if got := strings.HasPrefix(said, "as long as always: 200 of 1,000 requests (20 %) took much longer than others of their route, and wait as long as always: 45 % of slow time is calls") && strings.Contains(said, "set --slo."); got != want || got == strings.Contains(said, "none of the causes checked") {
+			t.Errorf("%s: %q", answer, said)
 		}
 	}
 }

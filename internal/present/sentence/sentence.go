@@ -140,6 +140,12 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 				}
 			case d.Outcome == diagnose.NothingFound:
 				some = "Healthy: " + some + ", and no cause stands out"
+			case d.Outcome == diagnose.NotExplained && findByDesign(open) != nil:
+				some = strings.TrimSuffix(some, " took too long")
+				if r.SlowThresholdMs == nil {
+					some += " took much longer than others of their route"
+				}
+				some += ", and wait as long as always: " + findByDesign(open).Summary
 			case len(ruledOut) > 0 && mostApart:
 				some += ". None of the causes checked explains the other " + units.Count(r.Slow)
 			case len(ruledOut) > 0:
@@ -174,6 +180,8 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 	}
 	if b := d.Busiest; b != nil && b.IfTooLong != nil && d.Outcome == diagnose.NotExplained {
 		s = append(s, describeBusiest(b)+askForObjective(b))
+	} else if d.Outcome == diagnose.NotExplained && findByDesign(open) != nil {
+		s = append(s, askForObjective(nil))
 	}
 	if d.AtRequests != nil {
 		did := ""

@@ -40,7 +40,7 @@ and .Immutable). What does not help: more threads.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five samples or by the runtime's events, or %v of a CPU profile in entering monitors",
 		check.SomeSlow, check.SlowShare, check.Material, check.ProfiledLocks),
 	Thresholds: []check.Threshold{manyWaiting, mostlyUnseen, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.Noticeable,
-		check.ProfiledLocks, check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
+		check.ProfiledLocks, check.Queueing, check.SlowShare, check.SomeSlow, check.StepAlike, check.StepRounds, check.Stuck},
 
 	Needs:   "contention events and the threads' stacks: " + record,
 	Applies: isDotnet,

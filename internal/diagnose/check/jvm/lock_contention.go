@@ -40,7 +40,7 @@ mostly read (CopyOnWrite…, a volatile reference). What does not help: more thr
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time; without requests, on average one waiting thread in five thread dumps, whose holder is busy; one dump for a deadlock, for three threads at one lock whose holder the dump names, or who are all that it shows, or for two whose holder waits for other threads, or who are all but the holder, or for one, in an excerpt, beside a thread that waits to be notified and keeps other monitors; by the text of a flight recording, %v of which one took %v; by a profile of the CPU, %v of it in entering monitors",
 		check.SomeSlow, check.SlowShare, check.Material, fewEnters, longEnter, check.ProfiledLocks),
 	Thresholds: []check.Threshold{fewEnters, fewLooks, longEnter, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.ProfiledLocks, check.Queueing, check.SlowShare,
-		check.SomeSlow, check.Stuck},
+		check.SomeSlow, check.StepAlike, check.StepRounds, check.Stuck},
 
 	Needs:   "thread dumps over some seconds under load: unstall record PID, or jcmd PID Thread.print ten times, one second apart",
 	Applies: isJVM,

@@ -150,6 +150,70 @@ func TestLockCharged(t *testing.T) {
 	}
 }
 
+// Requests of which nothing shows which thread serves them wait for locks where as many threads do as requests are in flight, and the more the more; not where the
+// threads wait on their own, and not for what was seen of them.
+func TestLockedInStep(t *testing.T) {
+	const (
+		free  = "java.util.concurrent.ThreadPoolExecutor.getTask java.util.concurrent.ThreadPoolExecutor$Worker.run java.lang.Thread.run [blocking-1]"
+		waits = "-·waiting·to·lock·(a·java.util.HashMap) shop.Plans.plan shop.Plans$$Lambda.get java.util.concurrent.ThreadPoolExecutor$Worker.run java.lang.Thread.run [blocking-1]"
+	)
+	for name, of := range map[string]struct {
+		waiting func(inFlight int) int
+		dumps   int
+		state   string
+	}{
+		"as many":             {func(n int) int { return n }, 40, check.Supported},
+		"one fewer":           {func(n int) int { return max(0, n-1) }, 40, check.Supported},
+		"always the same":     {func(int) int { return 4 }, 40, check.Inconclusive},
+		"the other way round": {func(n int) int { return 8 - n }, 40, check.Inconclusive},
+		"hardly any":          {func(n int) int { return n / 5 }, 40, check.Inconclusive},
+		"few dumps":           {func(n int) int { return n }, 19, check.Inconclusive},
+	} {
+		d := dump()
+		inFlight := func(n int) int { return 1 + n%7 }
+		for n := range of.dumps {
+			at := epoch + int64(n)*250*ms
+			for i := range 9 {
+				s := free
+				if i > 0 && i <= of.waiting(inFlight(n)) {
+					s = waits
+				}
+				lines := strings.Fields(s)
+				for i := range lines {
+					lines[i] = strings.ReplaceAll(lines[i], "·", " ")
+				}
+				lane, origin := evidence.LaneID(i+1), d.p.Origin(int64(n*10+i+1))
+				d.p.Sample(evidence.Sample{Subject: d.id, Time: at, Lane: lane, Stack: stacktest.Intern(d.p, stacktest.Of(lines...)), Type: d.p.Name(evidence.SampleThread), Value: 1, Origin: origin})
+			}
+		}
+		d.p.Cover(evidence.Coverage{Subject: d.id, Kind: evidence.CoverThreads, From: epoch, Until: epoch + int64(of.dumps)*250*ms})
+		d.p.Close()
+		p := d.b.Builder(d.b.AddArtifact(evidence.Artifact{Name: "exchanges.txt"}), "exchanges")
+		p.SeenFrom(evidence.FromKernel)
+		add := func(at, took int64) {
+			p.Request(evidence.Request{Subject: d.id, Start: at, End: at + took, Route: p.Name("GET /plan"), Outcome: evidence.OK, Path: evidence.Path(nil).Append(evidence.Segment{Kind: evidence.Unobserved, Dur: took})})
+		}
+		for n := range 40 {
+			at := epoch + int64(n)*250*ms
+			add(at+230*ms, 5*ms) // the floor
+			for range inFlight(n) {
+				add(at-100*ms, 200*ms)
+			}
+		}
+		p.Cover(evidence.Coverage{Subject: d.id, Kind: evidence.CoverExchanges, From: epoch - 100*ms, Until: epoch + 10_000*ms})
+		p.Close()
+		d.b.Align()
+		ledgers := ledger.Build(d.b, ledger.Options{Stacks: platform.Stacks()})
+		if len(ledgers) != 1 {
+			t.Fatalf("%s: %d ledgers", name, len(ledgers))
+		}
+		v := judgeLock(&check.Case{Bundle: d.b, Subject: d.id, Ledger: ledgers[0]})
+		if v.State != of.state || v.Supported() && !strings.Contains(v.Title, "Plans.plan()") {
+			t.Errorf("%s: %s %q %q, charged %v", name, v.State, v.Title, v.Summary, ledgers[0].Charges)
+		}
+	}
+}
+
 // Threads that wait to log wait for the appender's lock, whose holder writes to standard output: what helps is to write beside them.
 func TestLoggersLock(t *testing.T) {
 	const (

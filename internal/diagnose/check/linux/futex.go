@@ -27,7 +27,8 @@ A wait for work looks the same on a stack. unstall recognises a lock by the valu
 ("taken, with waiters", by the conventions of glibc, musl, Rust and Go). The address identifies the
 lock and, if the program's stack is known, the function that takes it. If the holder itself waits
 (for a disk, a response), that wait is the cause, not the lock. In Python the lock may be the
-interpreter's own (GIL), with which one thread at a time runs Python: then what computes most is named.
+interpreter's own (GIL), with which one thread at a time runs Python: then what computes most is named. If one
+function has half of the CPU time, the wait is its work (service.own-work).
 
 How to tell it from similar problems: go.lock-contention, jvm.lock-contention and
 dotnet.lock-contention are the same for runtimes that report their locks. A limit on concurrency is
@@ -40,7 +41,7 @@ sleeps (PTHREAD_MUTEX_ADAPTIVE_NP, parking_lot); fewer threads that queue for it
 help if CPUs are short: then the holder does not run.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, above the usual, in waits for locks whose holders ran, with a p99 of %v unless --slo is given; without requests, on average %v busy threads in it, and %v of the time of busy threads, or of their CPU time in lock operations; by a listing of perf report alone, %v of the samples",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, leastWork, check.Material, ofProfile),
-	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, ofBusyThreads, ofProfile, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds,
+	Thresholds: []check.Threshold{beyondQueue, fewAtWork, leastWork, mostOfInterpreter, ofBusyThreads, ofProfile, oneAtWork, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds,
 		check.FewClocked, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what its threads wait for in the kernel, as root: unstall record PID, with --kernel for stacks",
@@ -59,6 +60,11 @@ func ownLocks(c *check.Case) bool {
 
 func judgeFutex(c *check.Case) check.Verdict {
 	v, f := locking.judgeLoss(c)
+	if v.Supported() && f.computesUnderLock(c) {
+		v.Rule, v.Saves, v.Work, v.Prediction, v.Explains = check.Explained, nil, 0, nil, nil
+		v.Summary = f.formatShare() + " is waiting for Python's interpreter lock (GIL), which one function holds most of the time: its own work (service.own-work)"
+		return v
+	}
 	if v.Supported() {
 		return f.describeLock(c, v)
 	}

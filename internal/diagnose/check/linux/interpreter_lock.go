@@ -31,6 +31,24 @@ func (f *finding) isInterpreterLock(c *check.Case) bool {
 	return 2*interpreter > all
 }
 
+// computesUnderLock says whether one function has most of the CPU time while requests wait for the interpreter's lock: then who holds it computes there,
+// and that is own work of few requests, not a lock.
+func (f *finding) computesUnderLock(c *check.Case) bool {
+	if c.Ledger == nil || f.of != "slow time" || !f.isInterpreterLock(c) {
+		return false
+	}
+	efforts, beside := c.RanWhileSlow()
+	if len(efforts) == 0 || efforts[0].Share < mostOfInterpreter.Value || beside >= mostOfInterpreter.Value || strings.HasPrefix(efforts[0].Name(), evidence.UnknownFunction) {
+		return false
+	}
+	held := check.HeldInterpreterOf(c)
+	held.By, held.Per, held.Share = &efforts[0], f.x.per, f.x.share
+	return true
+}
+
+var mostOfInterpreter = check.Threshold{Name: "share of the CPU time while slow requests are under way, in one function, from which waits for Python's interpreter lock are its work", Value: .5, Unit: "1",
+	Why: "one thread runs at a time: the lock is held there for most of the time", Source: "arithmetic: half"}
+
 // describeInterpreterLock describes waits for the lock of a Python interpreter: who holds it computes, so what computes most is what to mend.
 func (f *finding) describeInterpreterLock(c *check.Case, v check.Verdict) check.Verdict {
 	v.Title = fmt.Sprintf("%s wait for Python's interpreter lock (GIL), with which one thread at a time runs Python: %s.", f.who(), f.formatShare())

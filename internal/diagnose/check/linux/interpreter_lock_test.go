@@ -54,3 +54,36 @@ func TestInterpreterLock(t *testing.T) {
 		}
 	}
 }
+
+// One function with half of the CPU time while requests wait for the interpreter's lock is what to mend; of work that is spread over many the lock is.
+func TestComputesUnderLock(t *testing.T) {
+	for share, want := range map[int64]bool{77: true, 50: true, 49: false} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "oncpu.txt"}), "kernelstacks")
+		s := p.Subject(evidence.Subject{Kind: evidence.Process, Name: "shop", PID: 7, Runtime: "python"})
+		stack := func(functions ...string) evidence.StackID {
+			var frames []evidence.Frame
+			for _, f := range functions {
+				frames = append(frames, evidence.Frame{Func: p.Name(f)})
+			}
+			return p.Stack(frames)
+		}
+		p.Request(evidence.Request{Subject: s, Start: 1e9, End: 3e9, Origin: p.Origin(1)})
+		for i := range int64(100) {
+			ran := "labels.is_printable"
+			if i >= share {
+				ran = []string{"views.sale", "views.price"}[i%2]
+			}
+			p.Sample(evidence.Sample{Subject: s, Time: 1e9 + i*10e6, Stack: stack(ran), Type: p.Name(evidence.SampleOnCPU), Unit: p.Name("count"), Value: 10e6, Origin: p.Origin(2)})
+		}
+		f := &finding{share: .51, of: "slow time", x: &charged{per: []int64{1e9}, share: .51, places: []ledger.Place{{Stack: stack("take_gil", "views.sale"), Ns: 1e9}}}}
+		p.Close()
+		c := &check.Case{Bundle: b, Subject: s, Ledger: &ledger.Ledger{Slow: []int{0}, From: 1e9, To: 3e9}}
+		if got := f.computesUnderLock(c); got != want {
+			t.Errorf("%d %%: %v, want %v", share, got, want)
+		}
+		if held := check.HeldInterpreterOf(c); (held.By != nil) != want || want && (held.By.Name() != "labels.is_printable" || held.Share != .51) {
+			t.Errorf("%d %%: %+v", share, held)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -266,12 +267,38 @@ func stopsReading(c *check.Case, share float64) string {
 		return ""
 	}
 	for _, f := range c.Found {
-		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID {
+		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID || f.ID == PoolExhausted.ID && readByPool(c) {
 			return f.ID
 		}
 	}
 	return ""
 }
+
+// readByPool says whether the threads that read the connections are of the pool that slow requests queue for: while all of them serve, none takes up another. The kernel
+// keeps the beginning of a thread's name.
+func readByPool(c *check.Case) bool {
+	var readers, pools []string
+	for _, row := range c.Ledger.Slow {
+		c.Ledger.Walk(row, func(_ int64, s evidence.Segment, ch *ledger.Charges) {
+			switch w := c.Bundle.Names.Wait(s.Cause); {
+			case ch[ledger.PoolThread] == 0:
+			case w.Kind == evidence.EventLoop:
+				reader := strings.TrimSuffix(w.Of[strings.LastIndexByte(w.Of, ' ')+1:], "…")
+				if len(reader) >= leastReader && !slices.Contains(readers, reader) {
+					readers = append(readers, reader)
+				}
+			case w.Kind == evidence.PoolThread && !slices.Contains(pools, w.Of):
+				pools = append(pools, w.Of)
+			}
+		})
+	}
+	return slices.ContainsFunc(readers, func(reader string) bool {
+		return slices.ContainsFunc(pools, func(pool string) bool { return strings.HasPrefix(pool, reader) })
+	})
+}
+
+// leastReader is the length of the beginning of a thread's name from which it tells a pool from others.
+const leastReader = 8
 
 // connectMore is what helps where a proxy waits until it is connected with the service.
 var connectMore = check.Fix{Text: "on the service's host, nstat -az TcpExtListenOverflows TcpExtListenDrops counts connections that its full accept queue dropped; without any, look for loss of packets between the proxy and it. Connections that the proxy keeps open to the service (keepalive of an upstream) save the wait"}

@@ -77,3 +77,25 @@ func TestWhatStopsReading(t *testing.T) {
 		}
 	}
 }
+
+// The threads that read connections are of the pool that requests queue for where their name begins the pool's, as far as the kernel keeps it.
+func TestReadByPool(t *testing.T) {
+	for name, x := range map[string]struct {
+		loop, pool string
+		want       string
+	}{
+		"the same pool":    {"of 4 threads application-pek", "application-pekko.actor.default-dispatcher", PoolExhausted.ID},
+		"cut":              {"application-pe…", "application-pekko.actor.default-dispatcher", PoolExhausted.ID},
+		"another pool":     {"of 4 threads application-pek", "printer-pool", ""},
+		"too short a name": {"of 2 threads app", "application-pekko.actor.default-dispatcher", ""},
+	} {
+		slow := []part{{evidence.Segment{Kind: evidence.ThreadWait}, 30}, {evidence.Segment{Kind: evidence.ThreadWait}, 30}}
+		c := spending("", 0, slow, []part{{evidence.Segment{Kind: evidence.Running}, 1}}, func(p *evidence.Builder, _ evidence.SubjectID) {
+			slow[0].state.Cause, slow[1].state.Cause = p.Wait(evidence.EventLoop, x.loop), p.Wait(evidence.PoolThread, x.pool)
+		})
+		c.Found = []check.Found{{ID: PoolExhausted.ID, Step: check.StepPool}}
+		if got := stopsReading(c, .5); got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}

@@ -38,9 +38,9 @@ can: then no single route keeps it for long.
 
 What helps: take the long work off the loop, to a pool of threads or another process, or replace the
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone unless one function keeps it busy in %v; or %v of it waited, and %v with what requests compute on the loop; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
-		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, mostHeld, someLoopWait, mostlyLoop, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone, in turns of %v and more, unless one function keeps it busy in %v; or %v of it waited, and %v with what requests compute on the loop; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
+		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, longTurn, mostHeld, someLoopWait, mostlyLoop, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -61,6 +61,8 @@ blocking call by one that does not block. More loops or processes share the wait
 var (
 	longHold = check.Threshold{Name: "p99 of the waits of all requests for an event loop, with 0 for those that are not slow, from which it is named whatever keeps it busy (asked unless --slo is given)", Value: 50e6, Unit: "ns",
 		Why: "below it a single function must keep it busy", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
+	longTurn = check.Threshold{Name: "time for which a loop works for one request while others wait, of half of their wait that or longer, from which it is named whatever keeps it busy (asked unless --slo is given)", Value: check.Noticeable.Value, Unit: "ns",
+		Why: "what keeps it for less is one of many short requests, which wait for each other as for any one CPU", Source: check.Noticeable.Source}
 	someLoopWait = check.Threshold{Name: "share of slow time in waits for an event loop, from which what requests compute on it counts, too", Value: .1, Unit: "1",
 		Why: "others wait while one computes: both are what the loop's one thread does", Source: "judgement: weighs a loop that keeps others waiting against requests that merely compute"}
 	mostlyLoop = check.Threshold{Name: "share of slow time in waits for an event loop and in computing on it", Value: .5, Unit: "1",
@@ -148,11 +150,18 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	return v
 }
 
-// holdBriefly reports whether the loops keep requests for some ms each, and no single function keeps the loops busy. It records in v what
-// decides.
+// holdBriefly reports whether the loops keep requests for some ms each, or for some ms at a time while they serve many others in turns, and no single function
+// keeps the loops busy. It records in v what decides.
 func (w *loopWaits) holdBriefly(v *check.Verdict, site *loopSite) bool {
 	if w.c.AddsNoticeably(w.each, longHold) {
-		return false
+		if w.c.Ledger.Rule != ledger.RuleFloor {
+			return false
+		}
+		usual := w.usualHold()
+		v.Weigh(float64(usual), longTurn)
+		if usual >= longTurn.Int64() {
+			return false
+		}
 	}
 	v.Weigh(site.Share, mostHeld)
 	return site.Share < mostHeld.Value
@@ -172,6 +181,14 @@ func loopsHoldBriefly(c *check.Case) bool {
 		return briefLoops(w.holdBriefly(&check.Verdict{}, &site))
 	}))
 }
+
+// loopsTakeShortTurns says whether slow requests wait for event loops for a material part of their time, and these hold each of them briefly.
+func loopsTakeShortTurns(c *check.Case) bool {
+	return loopsHoldBriefly(c) && loopWaitsOf(c).share() >= check.Material.Value
+}
+
+// share returns the part of slow time that is waiting for event loops.
+func (w *loopWaits) share() float64 { return w.slowShare(w.sum) }
 
 // keptByCalls reports whether the loops are mostly busy with the many short calls that requests of one route make.
 func (w *loopWaits) keptByCalls() bool {
@@ -254,7 +271,8 @@ type loopWaits struct {
 	each     []int64 // ns, in the order of [ledger.Ledger.Slow]
 	work     []int64 // ns that these requests computed, or waited for a CPU of the process, in the same order
 	sum      int64
-	longest  int64 // ns that one request waited without a break
+	holds    []int64 // ns for which a loop worked for one route at a time while a request waited
+	longest  int64   // ns that one request waited without a break
 	requests int
 	loops    map[string]int64
 	holders  []*loopHolder // that with most first
@@ -275,7 +293,13 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 	by := make(map[key]*loopHolder)
 	for n, row := range l.Slow {
 		unbroken, last := int64(0), int64(0)
+		var worked evidence.NameID // the route that the loop worked for
 		walkLoopWaits(c, row, func(at int64, s *evidence.Segment, ns int64) {
+			if at > last || s.Via != worked || len(w.holds) == 0 {
+				w.holds = append(w.holds, 0)
+			}
+			w.holds[len(w.holds)-1] += s.Dur
+			worked = s.Via
 			if w.each[n] += ns; at > last {
 				unbroken = 0
 			}
@@ -308,6 +332,21 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 		return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.route, b.route), cmp.Compare(a.blocked, b.blocked))
 	})
 	return w
+}
+
+// usualHold returns the time (ns) for which a loop worked for one request at a time, or longer, for half of the time in which others waited.
+func (w *loopWaits) usualHold() int64 {
+	slices.Sort(w.holds)
+	var before, all int64
+	for _, ns := range w.holds {
+		all += ns
+	}
+	for _, ns := range w.holds {
+		if before += ns; 2*before >= all {
+			return ns
+		}
+	}
+	return 0
 }
 
 // walkLoopWaits yields the waits of a request for an event loop, with the part (ns) of each that

@@ -26,7 +26,9 @@ requests, on a JVM or .NET from the stacks of running threads.
 
 How to tell it from similar problems: if the CPUs are saturated, requests wait for each other
 (service.over-capacity), and cheaper requests help there, too. If the host does not run the
-process, its runtime counts waiting as running (linux.cpu-saturation).
+process, its runtime counts waiting as running (linux.cpu-saturation). In Python others wait for the
+interpreter's lock while one request computes: that wait counts here if one function has half of the CPU
+time, else it is linux.futex.
 
 .NET samples threads only at safe points: long work between two of them appears in the method
 it returns to, and an inlined method in its caller.
@@ -45,7 +47,7 @@ What helps: less work per request: a better algorithm, a cache, a smaller answer
 work in parallel where CPUs are free.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time of own work, more than is usual; by a profile alone, half of %v or more; by hot threads alone, %v in one function; by the application's own log alone, half of %v of %v, or of one of %v",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewHot, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, fewStatement, tenSeconds, leastLong, leastMean, longOfAll, longOfWork, modeGap, modeLeast, modePart, modeTimes, mostRareTimes,
+	Thresholds: []check.Threshold{aSecond, farLonger, fewHot, fewStatement, tenSeconds, leastLong, leastMean, longHold, longOfAll, longOfWork, longTurn, mostHeld, modeGap, modeLeast, modePart, modeTimes, mostRareTimes, noticeableWork,
 		mostly, check.Arguable, check.FewClocked, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.Noticeable,
 		check.SlowShare, check.SomeSlow},
 
@@ -64,7 +66,30 @@ func judgeOwnWork(c *check.Case) check.Verdict {
 	if !hasStates(c) {
 		return c.NoStates()
 	}
+	if held := check.HeldInterpreterOf(c); held.By != nil {
+		return workUnderInterpreterLock(c, held)
+	}
 	return noteUnjudgedRoutes(c, ownWork(c))
+}
+
+// workUnderInterpreterLock tells the work that slow requests do, or wait for as it holds Python's interpreter lock. The check of locks has judged that it matters.
+func workUnderInterpreterLock(c *check.Case, held *check.HeldInterpreter) check.Verdict {
+	l := c.Ledger
+	at := check.From(l.StatesFrom())
+	work := func(row int) int64 { ch := l.Of(row); return ch[ledger.Own] }
+	per, _, over := c.Excess(l.UsualRows(), l.Slow, work)
+	share := held.Share + over
+	v := check.Verdict{Rule: check.Matters, Summary: fmt.Sprintf("%s is waiting for Python's interpreter lock (GIL) or computing with it", check.OfSlow(share))}
+	v.Weigh(share, check.Material)
+	name := held.By.Name()
+	v.Title = fmt.Sprintf("Slow requests compute in %s, or wait while others do: Python's interpreter lock (GIL) lets one thread run at a time: %s of slow time.", name, units.Percent(share))
+	v.Evidence = append(v.Evidence,
+		c.Figure("slow.interpreter_share", "share of slow time in waits for Python's interpreter lock", held.Share, "1", at),
+		c.Figure("slow.own_ms", "slow time of own work", float64(l.Charges[ledger.Own])/1e6, "ms", at),
+		c.Figure("interpreter.top_share", "share of the CPU time while slow requests were under way, in "+name, held.By.Share, "1", held.By.Origin))
+	v.Saves = c.Save(addInts(per, held.Per), -1, -1)
+	v.Fix = append(v.Fix, check.Fix{Text: "let this code do less, or run it in another process: threads of one interpreter compute by turns, so that more threads do not help, and more worker processes do", Code: name})
+	return v
 }
 
 // noteUnjudgedRoutes adds rare routes that always compute for long: whether they may is not known
@@ -152,6 +177,11 @@ func ownWork(c *check.Case) check.Verdict {
 		v.Rule = check.Brief
 		v.Summary += ", but slow requests take only milliseconds"
 		return v
+	case loopsTakeShortTurns(c) && !computesNoticeably(&v, per) && !twoModes(c, per):
+		v.Rule = check.Unnoticed
+		v.Summary += ", but only milliseconds in each, on an event loop that serves many in turns"
+		v.Needs = []check.Need{check.NeedLimit}
+		return v
 	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests are busy computing: %s of slow time is own work.", units.Percent(share))
@@ -181,6 +211,22 @@ func ownWork(c *check.Case) check.Verdict {
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, int64((1-made)*float64(work(row)-usual))) }))
 	return v
 }
+
+// computesNoticeably says whether half of the work beyond the usual (per, ns) is done in requests that do a noticeable part of it each. It records in v what decides.
+func computesNoticeably(v *check.Verdict, per []int64) bool {
+	sorted := slices.Sorted(slices.Values(per))
+	all, before := sumInts(sorted), int64(0)
+	for _, ns := range sorted {
+		if before += ns; 2*before >= all {
+			v.Weigh(float64(ns), noticeableWork)
+			return float64(ns) >= noticeableWork.Value
+		}
+	}
+	return false
+}
+
+var noticeableWork = check.Threshold{Name: "work beyond the usual that a slow request does, of half of that work as much or more (asked where slow requests wait for an event loop that serves many in short turns)", Value: check.Noticeable.Value, Unit: "ns",
+	Why: "the loop's turns are that work: what is too short to keep others waiting is too short here", Source: check.Noticeable.Source}
 
 // madeWork returns the largest part of the requests' work that another cause accounts for, and
 // that cause.
