@@ -2,6 +2,11 @@ package garden;
 
 import io.micronaut.scheduling.annotation.Scheduled;
 import jakarta.inject.Singleton;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.IntStream;
 
@@ -10,6 +15,11 @@ import java.util.stream.IntStream;
 public class Offers {
     private static final int PLANTS = 2000;
     private final AtomicIntegerArray cents = new AtomicIntegerArray(PLANTS);
+    private final ExecutorService workers = Executors.newFixedThreadPool(16, work -> {
+        Thread thread = new Thread(work, "offers");
+        thread.setDaemon(true);
+        return thread;
+    });
     private int changed;
 
     int of(int plant) {
@@ -17,9 +27,12 @@ public class Offers {
     }
 
     @Scheduled(initialDelay = "1s", fixedDelay = "2s")
-    void workOut() {
+    void workOut() throws ExecutionException, InterruptedException {
         if (Main.fault("all-offers")) {
-            IntStream.range(0, PLANTS).parallel().forEach(this::workOut);
+            List<Future<?>> running = IntStream.range(0, PLANTS).<Future<?>>mapToObj(plant -> workers.submit(() -> workOut(plant))).toList();
+            for (Future<?> one : running) {
+                one.get();
+            }
             return;
         }
         for (int n = 0; n < 20; n++) {

@@ -2,7 +2,6 @@ package wines;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Service;
-import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
 @Service
@@ -15,16 +14,6 @@ public class Audit {
 
     @Transactional
     public void write(int customer, long cents) {
-        insert(customer, cents);
-    }
-
-    /** The line stays even if the transaction around it is rolled back, so that it has one of its own. */
-    @Transactional(propagation = Propagation.REQUIRES_NEW)
-    public void writeInAnyCase(int customer, long cents) {
-        insert(customer, cents);
-    }
-
-    private void insert(int customer, long cents) {
         jdbc.update("insert into payments (product_id, amount_cents, receipt) values (?, ?, 'credit')", customer, cents);
     }
 }

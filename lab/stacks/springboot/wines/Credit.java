@@ -18,11 +18,7 @@ public class Credit {
     @Transactional
     public long check(int customer) {
         long cents = sales.turnoverOf(customer);
-        if (Main.fault("audit-of-its-own")) {
-            audit.writeInAnyCase(customer, cents);
-        } else {
-            audit.write(customer, cents);
-        }
+        audit.write(customer, cents);
         return cents;
     }
 }

@@ -30,8 +30,8 @@ public class Main {
         settings.put("spring.datasource.url", "jdbc:postgresql://" + System.getenv("ADDR_DB") + "/shop");
         settings.put("spring.datasource.username", "shop");
         settings.put("spring.datasource.hikari.maximum-pool-size", "6");
-        settings.put("spring.datasource.hikari.connection-timeout", "1500");
-        settings.put("spring.jpa.open-in-view", "false");
+        settings.put("spring.datasource.hikari.connection-timeout", "5000");
+        settings.put("spring.jpa.open-in-view", fault("open-in-view") ? "true" : "false");
         settings.put("spring.jpa.hibernate.ddl-auto", "none");
         settings.put("spring.cache.cache-names", "bestsellers");
         settings.put("spring.cache.caffeine.spec", "maximumSize=100,expireAfterWrite=2s");
