@@ -20,13 +20,16 @@ public class Labels {
             g.fillRoundRect(ring * 2, ring, 300 - ring * 4, 200 - ring * 2, 20, 20);
         }
         g.dispose();
+        byte[] pixels = new byte[300 * 200 * 3];
+        int at = 0;
+        for (int pixel : label.getRGB(0, 0, 300, 200, null, 0, 300)) {
+            pixels[at++] = (byte) (pixel >> 16);
+            pixels[at++] = (byte) (pixel >> 8);
+            pixels[at++] = (byte) pixel;
+        }
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (DeflaterOutputStream packed = new DeflaterOutputStream(out)) {
-            for (int pixel : label.getRGB(0, 0, 300, 200, null, 0, 300)) {
-                packed.write(pixel >> 16);
-                packed.write(pixel >> 8);
-                packed.write(pixel);
-            }
+            packed.write(pixels);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
