@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints a folder whose node_modules hold Apollo Server, Express, Fastify, Feathers, GraphQL Yoga, h3, hapi, Hono, Koa, LoopBack, Moleculer, NestJS,
+# Prints a folder whose node_modules hold Apollo Server, Express 4 and 5, Fastify, Feathers, GraphQL Yoga, h3, hapi, Hono, Koa, LoopBack, Moleculer, NestJS,
 # Polka, Restify, tRPC, Bottleneck, BullMQ, csv-stringify, DataLoader, Piscina, React, ts-node and the clients axios, ioredis, Knex, mysql2,
 # Objection, pg, postgres, redis, Sequelize, TypeORM and undici:
 # $NODE_WEB, else one fetched into .tools/node-web before, else from npm (80 MB), each package against its checksum in node-web/package-lock.json.
