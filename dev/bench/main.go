@@ -112,6 +112,8 @@ func runBench(large, rounds int, peak, only, doc, tool, before string, recorded 
 	p := page{name: doc}
 	var captures, formats []string
 	switch only {
+	case "":
+		formats = largeFormats
 	case "whole":
 		captures = recorded
 	case "peaks":

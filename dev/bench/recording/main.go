@@ -72,7 +72,28 @@ func measureRecording(ctx context.Context, d, report time.Duration, rate float64
 			return fmt.Errorf("%s: %w: %s", pkg, err, text)
 		}
 	}
-	c := exec.Command(gateway, "-control", "-access-log", filepath.Join(dir, "access.log"))
+	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
+	if report > 0 {
+		if err := b.underGateway(ctx, gateway, func() error { return b.measureReport(ctx, report) }, "-garbage=20"); err != nil {
+			return err
+		}
+	}
+	if d == 0 && pairs == 0 {
+		return nil
+	}
+	return b.underGateway(ctx, gateway, func() error {
+		if d > 0 {
+			if err := b.measureCost(ctx, d, rate); err != nil {
+				return err
+			}
+		}
+		return b.compareThroughput(ctx, pairs)
+	})
+}
+
+// underGateway starts a gateway, warms it up, and measures it.
+func (b *bench) underGateway(ctx context.Context, gateway string, measure func() error, args ...string) error {
+	c := exec.Command(gateway, append(args, "-control", "-access-log", filepath.Join(b.dir, "access.log"))...)
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
@@ -100,21 +121,10 @@ func measureRecording(ctx context.Context, d, report time.Duration, rate float64
 		return fmt.Errorf("the gateway does not say where it serves: %w", err)
 	}
 	b.url, b.pid = "http://"+says.Serving+"/v1/feed", fmt.Sprint(says.PID)
-	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
-	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil { // warms it up
+	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil {
 		return err
 	}
-	if d > 0 {
-		if err := b.measureCost(ctx, d, rate); err != nil {
-			return err
-		}
-	}
-	if report > 0 {
-		if err := b.measureReport(ctx, report); err != nil {
-			return err
-		}
-	}
-	return b.compareThroughput(ctx, pairs)
+	return measure()
 }
 
 func (b *bench) newPlan(d time.Duration) load.Plan {
@@ -167,7 +177,8 @@ func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) 
 	return printShares(path)
 }
 
-// reportRate is how many requests per second there are while a report is waited for.
+// reportRate is how many requests per second there are while a report is waited for: of a gateway whose requests make little garbage, so that
+// two CPUs serve them.
 const reportRate = 1000
 
 // measureReport records under a load and prints after how long the report stands once the recording has ended, and what diagnosing its capture
