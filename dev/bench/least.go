@@ -14,10 +14,10 @@ import (
 // cacheLine is how many bytes of a payload are looked at by looking at one.
 const cacheLine = 64
 
-// leastReading does what any reader of a stream of .NET's events (version 4 or 5) must do: it reads the blocks, decodes the header of each
+// readLeast does what any reader of a stream of .NET's events (version 4 or 5) must do: it reads the blocks, decodes the header of each
 // event and looks at each cache line of its payload. It keeps, sorts, resolves and interprets nothing, so that its time is the floor of
 // reading. It returns the number of events, and what it saw of the payloads.
-func leastReading(data []byte) (events int64, seen byte, err error) {
+func readLeast(data []byte) (events int64, seen byte, err error) {
 	const header, trace = 32, 48 // "Nettrace", a size and a name; the content of the first object
 	in := bufio.NewReaderSize(bytes.NewReader(data), 16<<10)
 	if _, err := in.Discard(header); err != nil {

@@ -15,10 +15,10 @@ func TestLeastReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, _, err := leastReading(data); got != want || err != nil {
+	if got, _, err := readLeast(data); got != want || err != nil {
 		t.Errorf("%d events, want %d (%v)", got, want, err)
 	}
-	if _, _, err := leastReading(data[:len(data)/2]); err == nil {
+	if _, _, err := readLeast(data[:len(data)/2]); err == nil {
 		t.Error("half of a stream is read without an error")
 	}
 }

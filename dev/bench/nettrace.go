@@ -72,14 +72,14 @@ func measureStream(dir, name string, data []byte, other string, rounds int, aske
 	}
 	times := 1 + atLeast/len(data)
 	a := newArtifact(name, data)
-	if counted, _, err := leastReading(data); err != nil || counted != n {
+	if counted, _, err := readLeast(data); err != nil || counted != n {
 		return fmt.Errorf("%s: the least reading counts %d of %d events: %w", name, counted, n, err)
 	}
 	var leasts, decodes, wholes, decodeRatio, wholeRatio, sortedRatio, floor figures
 	for range rounds {
 		least, err := measureCost(func() error {
 			for range times {
-				_, saw, err := leastReading(data)
+				_, saw, err := readLeast(data)
 				if seen ^= saw; err != nil {
 					return err
 				}

@@ -74,14 +74,14 @@ func measureRecording(ctx context.Context, d, report time.Duration, rate float64
 	}
 	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
 	if report > 0 {
-		if err := b.underGateway(ctx, gateway, func() error { return b.measureReport(ctx, report) }, "-garbage=20"); err != nil {
+		if err := b.runGateway(ctx, gateway, func() error { return b.measureReport(ctx, report) }, "-garbage=20"); err != nil {
 			return err
 		}
 	}
 	if d == 0 && pairs == 0 {
 		return nil
 	}
-	return b.underGateway(ctx, gateway, func() error {
+	return b.runGateway(ctx, gateway, func() error {
 		if d > 0 {
 			if err := b.measureCost(ctx, d, rate); err != nil {
 				return err
@@ -91,8 +91,8 @@ func measureRecording(ctx context.Context, d, report time.Duration, rate float64
 	})
 }
 
-// underGateway starts a gateway, warms it up, and measures it.
-func (b *bench) underGateway(ctx context.Context, gateway string, measure func() error, args ...string) error {
+// runGateway starts a gateway, warms it up, and measures it.
+func (b *bench) runGateway(ctx context.Context, gateway string, measure func() error, args ...string) error {
 	c := exec.Command(gateway, append(args, "-control", "-access-log", filepath.Join(b.dir, "access.log"))...)
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -199,7 +199,7 @@ func (b *bench) measureReport(ctx context.Context, d time.Duration) error {
 		r, err = load.Run(ctx, p, nil)
 		loaded <- err
 	}()
-	ended := endOf(c)
+	ended := waitForExit(c)
 	stood := time.Now()
 	if err := <-loaded; err != nil {
 		return err
@@ -217,7 +217,7 @@ func (b *bench) measureReport(ctx context.Context, d time.Duration) error {
 
 	again := exec.CommandContext(ctx, b.unstall, path, "-o", page)
 	began := time.Now()
-	if ended := endOf(again); ended > 1 {
+	if ended := waitForExit(again); ended > 1 {
 		return fmt.Errorf("%s ended with %d", again, ended)
 	}
 	wall, peak := time.Since(began).Seconds(), again.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10
@@ -226,8 +226,8 @@ func (b *bench) measureReport(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// endOf runs a program, if it has not been started, and returns its exit code.
-func endOf(c *exec.Cmd) int {
+// waitForExit runs a program, if it has not been started, and returns its exit code.
+func waitForExit(c *exec.Cmd) int {
 	if c.Process == nil {
 		if err := c.Start(); err != nil {
 			return 2
