@@ -37,28 +37,10 @@ type flown struct {
 // process of its own, by wall time and peak memory.
 func measureFlights(dir string, rounds, large int) error {
 	ctx := context.Background()
-	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
-	home, err := build.FindJDK(ctx, 21, false, say)
+	home, jars, classes, err := findFlightTools(ctx)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench: flight recordings not measured:", err)
 		return nil
-	}
-	jmc, err := build.FindJMC(ctx, true, say)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench: flight recordings not compared:", err)
-		return nil
-	}
-	jars, err := build.Jars(jmc)
-	if err != nil {
-		return err
-	}
-	javac, err := build.FindJavac(ctx, false, say)
-	if err != nil {
-		return err
-	}
-	classes, err := build.Java(ctx, javac, "bench-jfr", flightSources, jars, 11, say)
-	if err != nil {
-		return err
 	}
 	path := filepath.Join(dir, "flight.jfr")
 	if err := recordFlight(ctx, home, classes, path, large); err != nil {
@@ -97,6 +79,28 @@ func measureFlights(dir string, rounds, large int) error {
 	printRow("peak memory", peak.formatMedian("%.0f")+" MiB", "", true)
 	printGoal("Mission Control", "peak memory, times as little", memory.formatMedian("%.1f"), "≥ 3", memory.median() >= 3)
 	return nil
+}
+
+// findFlightTools returns the home of a JDK 21, the parser of Mission Control, and the classes of the program that is recorded and of the one
+// that reads by that parser.
+func findFlightTools(ctx context.Context) (home string, jars []string, classes string, err error) {
+	say := func(text string) { fmt.Fprintln(os.Stderr, text) }
+	if home, err = build.FindJDK(ctx, 21, false, say); err != nil {
+		return "", nil, "", err
+	}
+	jmc, err := build.FindJMC(ctx, true, say)
+	if err != nil {
+		return "", nil, "", err
+	}
+	if jars, err = build.Jars(jmc); err != nil {
+		return "", nil, "", err
+	}
+	javac, err := build.FindJavac(ctx, false, say)
+	if err != nil {
+		return "", nil, "", err
+	}
+	classes, err = build.Java(ctx, javac, "bench-jfr", flightSources, jars, 11, say)
+	return home, jars, classes, err
 }
 
 // recordFlight makes a flight recording of at least that many MB with a program that causes all recorded

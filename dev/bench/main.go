@@ -8,6 +8,7 @@
 //	go run ./dev/bench -large 500            what is asked: 500 MB read within 256 MiB, and GC logs of 1 GB
 //	go run ./dev/bench -only traces -page dev/bench/performance.md   one part, and its figures into the page
 //	go run ./dev/bench -only events A.nettrace …   streams of .NET only, these too
+//	go run ./dev/bench -only peaks -large 500 jfr perfscript   memory that 1 GB takes, of these formats only
 //	go run ./dev/bench -only whole -large 0 -before OLD A.unstall …   diagnoses of captures, in turn with another build
 //	go run ./dev/bench -profile dev/bench/reading.pgo   the profile that the compiler builds unstall with
 //	go run -pgo=dev/bench/reading.pgo ./dev/bench   what unstall built so takes
@@ -109,9 +110,14 @@ func runBench(large, rounds int, peak, only, doc, tool, before string, recorded 
 	conditions := fmt.Sprintf("%s%s, %d processors, %d rounds; median (least–most)", runtime.Version(), describeBuild(), runtime.NumCPU(), rounds)
 	fmt.Println(conditions)
 	p := page{name: doc}
-	var captures []string
-	if only == "whole" {
+	var captures, formats []string
+	switch only {
+	case "":
+		formats = largeFormats
+	case "whole":
 		captures = recorded
+	case "peaks":
+		formats = recorded
 	}
 	for _, part := range []struct {
 		name    string
@@ -124,7 +130,7 @@ func runBench(large, rounds int, peak, only, doc, tool, before string, recorded 
 		{"flights", func() error { return measureFlights(dir, rounds, large) }},
 		{"load", func() error { return measureLoads(dir, rounds) }},
 		{"whole", func() error { return measureDiagnoses(dir, rounds, large, tool, before, captures) }},
-		{"peaks", func() error { return measurePeaks(dir, 2*int64(large)*1e6) }},
+		{"peaks", func() error { return measurePeaks(dir, 2*int64(large)*1e6, formats) }},
 		{"memory", func() error { return measureMemory(filepath.Join(dir, "large.trace"), large) }},
 	} {
 		if only != "" && only != part.name || (part.name == "memory" || part.name == "flights" || part.name == "peaks") && large == 0 {

@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -20,6 +22,8 @@ import (
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
+	"github.com/unstall/unstall/internal/format/gotrace"
+	"github.com/unstall/unstall/internal/format/jfr"
 )
 
 // peakOf returns the most resident memory of a process so far, bytes. The kernel's account of a process that has ended does not tell it:
@@ -62,27 +66,37 @@ const heapGrowth = 50
 // peakOfGB is how many MiB reading 1 GB of any format may take.
 const peakOfGB = 200
 
-// measurePeaks reads a file of each format, of so many bytes, in a process of its own: formats whose files get large are written,
-// the others are what their golden tests read, repeated.
-func measurePeaks(dir string, size int64) error {
+// largeFormats are those whose files get large.
+var largeFormats = []string{"accesslog", "gotrace", "hotspotgc", "jfr", "nettrace", "perfscript"}
+
+// measurePeaks reads a file of each format, of so many bytes, in a process of its own: formats whose files get large are written or recorded,
+// the others are what their golden tests read, repeated. only are names of formats; none: all.
+func measurePeaks(dir string, size int64, only []string) error {
 	list, err := inputs.All(".")
 	if err != nil {
 		return err
 	}
+	list = append(slices.DeleteFunc(list, func(in inputs.Input) bool { return in.Format == gotrace.Format.Name || in.Format == jfr.Format.Name }),
+		inputs.Input{Name: "execution trace of Go", Format: gotrace.Format.Name, Write: func(w *bufio.Writer, size int64) error { return service{pieces: 16}.recordTrace(w, size) }},
+		inputs.Input{Name: "flight recording, repeated", Format: jfr.Format.Name, Write: func(w *bufio.Writer, size int64) error { return repeatFlight(dir, w, size) }})
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	printHeading(fmt.Sprintf("Peak by format: %.2f GB of each, a tenth of recorded ones, each reading in a process of its own", float64(size)/1e9))
+	printHeading(fmt.Sprintf("Peak by format: %.2f GB of each, a tenth of what golden tests read, each reading in a process of its own", float64(size)/1e9))
 	path := filepath.Join(dir, "large")
 	whole := size
 	for _, in := range list {
+		if len(only) > 0 && !slices.Contains(only, in.Format) {
+			continue
+		}
 		size := whole
 		if in.Recorded {
 			size /= 10
 		}
 		if err := writeInput(&in, path, size); err != nil {
-			return err
+			fmt.Fprintf(os.Stderr, "bench: %s: not measured: %v\n", in.Name, err)
+			continue
 		}
 		cmd := exec.Command(self, "-peak-of", path)
 		cmd.Stderr = os.Stderr
@@ -95,10 +109,35 @@ func measurePeaks(dir string, size int64) error {
 		if _, err := fmt.Sscan(string(out), &wall, &cpu, &peak); err != nil {
 			return fmt.Errorf("%s: reading it said %q: %w", in.Name, out, err)
 		}
-		gb := float64(size) / 1e9
-		printRow(in.Name, fmt.Sprintf("%d MiB, CPU %.1f s by GB", peak>>20, cpu/gb), fmt.Sprintf("≤ %d MiB", peakOfGB), peak>>20 <= peakOfGB)
+		written, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		gb := float64(written.Size()) / 1e9
+		printRow(in.Name, fmt.Sprintf("%d MiB of %.2f GB, CPU %.1f s by GB", peak>>20, gb, cpu/gb), fmt.Sprintf("≤ %d MiB", peakOfGB), peak>>20 <= peakOfGB)
 	}
 	return os.Remove(path)
+}
+
+// flightSize is how many MB a flight recording has at least before it is repeated: its chunks follow each other, as in a file of a longer
+// recording.
+const flightSize = 60
+
+func repeatFlight(dir string, w *bufio.Writer, size int64) error {
+	ctx := context.Background()
+	home, _, classes, err := findFlightTools(ctx)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "chunk.jfr")
+	if err := recordFlight(ctx, home, classes, path, flightSize); err != nil {
+		return err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return inputs.RepeatData(w, data, size)
 }
 
 func writeInput(in *inputs.Input, path string, size int64) error {

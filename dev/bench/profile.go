@@ -15,6 +15,8 @@ import (
 	"github.com/unstall/unstall/internal/format/gctrace"
 	"github.com/unstall/unstall/internal/format/gotrace"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
+	"github.com/unstall/unstall/internal/format/nettrace"
+	"github.com/unstall/unstall/internal/format/nettrace/eventpipe/eventpipetest"
 	"github.com/unstall/unstall/internal/format/spans"
 )
 
@@ -27,7 +29,7 @@ func profileReading(dir, to string) error {
 		format format.Format
 		data   []byte
 	}
-	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, inputMaker("spans, Jaeger JSON", 20)()}}
+	all := []input{{gctrace.Format, gcLog()}, {accesslog.Format, accessText()}, {accesslog.Format, accessJSON()}, {spans.Format, inputMaker("spans, Jaeger JSON", 20)()}, {nettrace.Format, eventpipetest.Recording(16 << 20)}}
 	for _, s := range []service{{pieces: 0}, {pieces: 100}} {
 		var trace bytes.Buffer
 		if err := s.recordTrace(&trace, 6<<20); err != nil {

@@ -33,13 +33,13 @@ type Input struct {
 	// Recorded says that it is an input of a golden test, repeated.
 	Recorded bool
 
-	write func(w *bufio.Writer, size int64) error
+	Write func(w *bufio.Writer, size int64) error // at least size bytes, as a whole file
 }
 
 // WriteTo writes at least size bytes, as a whole file.
 func (in *Input) WriteTo(w io.Writer, size int64) error {
 	b := bufio.NewWriterSize(w, 1<<20)
-	if err := in.write(b, size); err != nil {
+	if err := in.Write(b, size); err != nil {
 		return err
 	}
 	return b.Flush()
@@ -87,12 +87,9 @@ func All(root string) ([]Input, error) {
 
 // Written returns the inputs that this package writes.
 func Written() []Input {
-	list := []Input{{Name: ".NET event stream", Format: "nettrace", write: func(w *bufio.Writer, size int64) error {
-		_, err := w.Write(eventpipetest.Recording(int(size)))
-		return err
-	}}}
+	list := []Input{{Name: ".NET event stream", Format: "nettrace", Write: func(w *bufio.Writer, size int64) error { return eventpipetest.WriteRecording(w, size) }}}
 	for _, k := range kinds {
-		list = append(list, Input{Name: k.name, Format: k.format, write: k.write})
+		list = append(list, Input{Name: k.name, Format: k.format, Write: k.write})
 	}
 	return list
 }
@@ -112,7 +109,7 @@ func Recorded(root string) ([]Input, error) {
 		_ = readInto(b, name, bytes.Repeat(data, 3)) // only the count matters
 		if rows := countRows(b); rows > once && rows > most[form] {
 			most[form] = rows
-			best[form] = Input{Name: form + ", recorded", Format: form, Recorded: true, write: func(w *bufio.Writer, size int64) error { return repeatData(w, data, size) }}
+			best[form] = Input{Name: form + ", recorded", Format: form, Recorded: true, Write: func(w *bufio.Writer, size int64) error { return RepeatData(w, data, size) }}
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(root, "internal/format/*/testdata/*"))
@@ -165,7 +162,8 @@ func unpackFile(file string) ([]byte, error) {
 	return io.ReadAll(z)
 }
 
-func repeatData(w *bufio.Writer, data []byte, size int64) error {
+// RepeatData writes data again and again, until there are size bytes.
+func RepeatData(w *bufio.Writer, data []byte, size int64) error {
 	for n := int64(0); n < size; n += int64(len(data)) {
 		if _, err := w.Write(data); err != nil {
 			return err

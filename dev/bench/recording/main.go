@@ -6,6 +6,7 @@
 //
 //	go run ./dev/bench/recording                       all of it, about 4 minutes
 //	go run ./dev/bench/recording -for 60s -pairs 0     cost only
+//	go run ./dev/bench/recording -for 0 -pairs 0       how soon the report stands after the end, and what diagnosing the capture takes
 //
 // Its opinion: a share of a profile is exact and a difference of throughputs is
 // not, so the budget is a share, and the throughput shows that no cost was
@@ -40,12 +41,13 @@ import (
 
 func main() {
 	d := flag.Duration("for", 30*time.Second, "how long to record; 0: not at all")
+	report := flag.Duration("report", 20*time.Second, "how long to record for a report at 1,000 requests per second; 0: not at all")
 	rate := flag.Float64("rate", 800, "requests per second meanwhile")
 	pairs := flag.Int("pairs", 20, "pairs of runs of throughput; 0: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measureRecording(ctx, *d, *rate, *pairs); err != nil {
+	if err := measureRecording(ctx, *d, *report, *rate, *pairs); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/recording:", err)
 		os.Exit(1)
 	}
@@ -57,7 +59,7 @@ type bench struct {
 	pid               string
 }
 
-func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs int) error {
+func measureRecording(ctx context.Context, d, report time.Duration, rate float64, pairs int) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -70,7 +72,28 @@ func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs 
 			return fmt.Errorf("%s: %w: %s", pkg, err, text)
 		}
 	}
-	c := exec.Command(gateway, "-control", "-access-log", filepath.Join(dir, "access.log"))
+	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
+	if report > 0 {
+		if err := b.runGateway(ctx, gateway, func() error { return b.measureReport(ctx, report) }, "-garbage=20"); err != nil {
+			return err
+		}
+	}
+	if d == 0 && pairs == 0 {
+		return nil
+	}
+	return b.runGateway(ctx, gateway, func() error {
+		if d > 0 {
+			if err := b.measureCost(ctx, d, rate); err != nil {
+				return err
+			}
+		}
+		return b.compareThroughput(ctx, pairs)
+	})
+}
+
+// runGateway starts a gateway, warms it up, and measures it.
+func (b *bench) runGateway(ctx context.Context, gateway string, measure func() error, args ...string) error {
+	c := exec.Command(gateway, append(args, "-control", "-access-log", filepath.Join(b.dir, "access.log"))...)
 	in, err := c.StdinPipe()
 	if err != nil {
 		return err
@@ -98,16 +121,10 @@ func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs 
 		return fmt.Errorf("the gateway does not say where it serves: %w", err)
 	}
 	b.url, b.pid = "http://"+says.Serving+"/v1/feed", fmt.Sprint(says.PID)
-	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
-	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil { // warms it up
+	if _, err := b.closedLoopRate(ctx, 3*time.Second); err != nil {
 		return err
 	}
-	if d > 0 {
-		if err := b.measureCost(ctx, d, rate); err != nil {
-			return err
-		}
-	}
-	return b.compareThroughput(ctx, pairs)
+	return measure()
 }
 
 func (b *bench) newPlan(d time.Duration) load.Plan {
@@ -158,6 +175,66 @@ func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) 
 	table.Add(table.Row{Work: "Recording a Go service: recorder's CPU", Peer: table.Limit, Got: fmt.Sprintf("%.2f %% of a core", share), Goal: "≤ 2 %", Met: share <= 2})
 	table.Add(table.Row{Work: "Recording a Go service: recorder's peak", Peer: table.Limit, Got: fmt.Sprintf("%d MiB", peak), Goal: "≤ 64 MiB", Met: peak <= 64})
 	return printShares(path)
+}
+
+// reportRate is how many requests per second there are while a report is waited for: of a gateway whose requests make little garbage, so that
+// two CPUs serve them.
+const reportRate = 1000
+
+// measureReport records under a load and prints after how long the report stands once the recording has ended, and what diagnosing its capture
+// again takes. The end is the start that the capture tells and the time asked for, so that ending the recording counts as waiting.
+func (b *bench) measureReport(ctx context.Context, d time.Duration) error {
+	path, page := filepath.Join(b.dir, "report.unstall"), filepath.Join(b.dir, "report.txt")
+	c := exec.CommandContext(ctx, b.unstall, b.pid, "--for", d.String(), "--capture", path, "-o", page)
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		return err
+	}
+	p := b.newPlan(d + time.Second)
+	p.Rate, p.Arrivals = reportRate, load.Poisson
+	loaded := make(chan error, 1)
+	var r *load.Result
+	go func() {
+		var err error
+		r, err = load.Run(ctx, p, nil)
+		loaded <- err
+	}()
+	ended := waitForExit(c)
+	stood := time.Now()
+	if err := <-loaded; err != nil {
+		return err
+	}
+	if ended > 1 {
+		return fmt.Errorf("%s ended with %d", c, ended)
+	}
+	recorded, err := capture.Open(path)
+	if err != nil {
+		return err
+	}
+	after := stood.Sub(recorded.Info.Start.Add(d)).Seconds()
+	fmt.Printf("report     %.2f s after the end of %s at %.0f requests/s   (asked: .5 s)\n", after, d, float64(r.Completed)/r.Duration)
+	table.Add(table.Row{Work: fmt.Sprintf("Report after the end of %s at %d requests/s, s", d, reportRate), Peer: table.Limit, Got: fmt.Sprintf("%.2f", after), Goal: "≤ 0.5", Met: after <= .5})
+
+	again := exec.CommandContext(ctx, b.unstall, path, "-o", page)
+	began := time.Now()
+	if ended := waitForExit(again); ended > 1 {
+		return fmt.Errorf("%s ended with %d", again, ended)
+	}
+	wall, peak := time.Since(began).Seconds(), again.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10
+	fmt.Printf("diagnosis  of its capture: %.2f s, %d MiB at most   (asked: .13 s, 85 MiB)\n", wall, peak)
+	table.Add(table.Row{Work: "Diagnosis of that capture: wall, peak", Peer: table.Limit, Got: fmt.Sprintf("%.2f s, %d MiB", wall, peak), Goal: "≤ 0.13 s, 85 MiB", Met: wall <= .13 && peak <= 85})
+	return nil
+}
+
+// waitForExit runs a program, if it has not been started, and returns its exit code.
+func waitForExit(c *exec.Cmd) int {
+	if c.Process == nil {
+		if err := c.Start(); err != nil {
+			return 2
+		}
+	}
+	_ = c.Wait()
+	return c.ProcessState.ExitCode()
 }
 
 // printShares prints the recorded service's CPU time for being recorded, by the CPU profiles in

@@ -23,6 +23,7 @@ type survival struct {
 
 	spare  []keptRange    // of an earlier collection
 	judged []judgedObject // likewise
+	by     []int32        // likewise
 	deaths []allocated    // by stack and class
 	places map[uint64]uint32
 }
@@ -54,13 +55,16 @@ type region struct {
 }
 
 const (
-	maxObjects = 256 << 10
-	maxRanges  = 1 << 20 // of one collection; what lies beyond counts as alive
+	objectBits  = 18
+	addressBits = 48 // of user space
+	alignment   = 4  // of objects, bytes, at least
+	maxObjects  = 1 << objectBits
+	maxRanges   = 1 << 20 // of one collection; what lies beyond counts as alive
 )
 
 // followObject begins to follow an object.
 func (s *survival) followObject(e *eventpipe.Event, address uint64, class int32, kind uint32, bytes float64) {
-	if s.off || address == 0 {
+	if s.off || address == 0 || address >= 1<<addressBits || address%alignment != 0 {
 		return
 	}
 	if len(s.objects) == maxObjects {
@@ -152,32 +156,33 @@ func (q *process) settleObjects(y *cycle) {
 		return
 	}
 	s.settled = true
-	judged := q.survival.judged[:0]
-	for i := range q.survival.objects {
-		o := &q.survival.objects[i]
+	objects, judged := q.survival.objects, q.survival.judged[:0]
+	for i := range objects {
+		o := &objects[i]
 		if (y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation) && o.allocated < y.start {
-			judged = append(judged, judgedObject{address: o.address, index: int32(i)})
+			judged = append(judged, judgedObject(o.address/alignment<<objectBits|uint64(i)))
 		}
 	}
-	slices.SortFunc(judged, func(a, b judgedObject) int { return cmp.Compare(a.address, b.address) })
-	at, last := 0, uint64(0) // the first object at or beyond last
+	slices.Sort(judged)
+	by := append(q.survival.by[:0], make([]int32, len(judged))...) // of each: number, from 1, of the range with the highest address that has it; 0 none
+	at, last := 0, uint64(0)                                       // the first object at or beyond last
 	for n, r := range s.kept {
 		if r.from < last {
-			at, _ = slices.BinarySearchFunc(judged, r.from, func(o judgedObject, a uint64) int { return cmp.Compare(o.address, a) })
+			at, _ = slices.BinarySearchFunc(judged, r.from, func(o judgedObject, a uint64) int { return cmp.Compare(o.address(), a) })
 		}
-		for last = r.from; at < len(judged) && judged[at].address < r.from; at++ {
+		for last = r.from; at < len(judged) && judged[at].address() < r.from; at++ {
 		}
-		for k := at; k < len(judged) && judged[k].address-r.from < r.size; k++ {
-			if o := &judged[k]; o.by == 0 || s.kept[o.by-1].from < r.from {
-				o.by = int32(n + 1)
+		for k := at; k < len(judged) && judged[k].address()-r.from < r.size; k++ {
+			if by[k] == 0 || s.kept[by[k]-1].from < r.from {
+				by[k] = int32(n + 1)
 			}
 		}
 	}
 	full := len(s.kept) == maxRanges // others were left out, so that an object in none of them may live
-	for _, o := range judged {
-		switch of := &q.survival.objects[o.index]; {
-		case o.by > 0:
-			of.address += s.kept[o.by-1].to - s.kept[o.by-1].from
+	for k, o := range judged {
+		switch of := &objects[o%maxObjects]; {
+		case by[k] > 0:
+			of.address += s.kept[by[k]-1].to - s.kept[by[k]-1].from
 		case !full:
 			of.dead = true
 		}
@@ -190,16 +195,15 @@ func (q *process) settleObjects(y *cycle) {
 		}
 		live = append(live, o)
 	}
-	q.survival.objects, q.survival.judged = live, judged
+	q.survival.objects, q.survival.judged, q.survival.by = live, judged, by
 	q.survival.spare, s.kept = s.kept[:0], nil
 }
 
-// judgedObject is an object that a collection kept or freed.
-type judgedObject struct {
-	address uint64
-	index   int32 // in survival.objects
-	by      int32 // number, from 1, of the range with the highest address that has it; 0 none
-}
+// judgedObject is an object that a collection kept or freed: its address by alignment, then its place in survival.objects, so that sorting
+// compares numbers.
+type judgedObject uint64
+
+func (o judgedObject) address() uint64 { return uint64(o) >> objectBits * alignment }
 
 // placeObjects assigns live objects to generations once a collection has ended.
 func (q *process) placeObjects(y *cycle) {

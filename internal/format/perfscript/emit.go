@@ -30,6 +30,7 @@ func (p *parser) finish() {
 	on, off, unit := b.Name(evidence.SampleOnCPU), b.Name(evidence.SampleOffCPU), b.Name("nanoseconds")
 	ran, waited := make(map[evidence.SubjectID]int64), make(map[evidence.SubjectID]int64)
 	t := totals{}
+	b.RoomForSamples(len(p.rows))
 	for _, r := range p.rows {
 		id, ok := subjects[p.processOf(r.who)]
 		if !ok {
@@ -74,7 +75,7 @@ func (p *parser) processOf(w who) who {
 	case p.pids:
 		return who{pid: w.pid, comm: 0}
 	case p.only > 0:
-		return who{pid: p.only}
+		return who{pid: int32(p.only)}
 	case p.hostly:
 		return who{comm: w.comm}
 	}

@@ -76,11 +76,11 @@ func isPySpy(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("Thread ")) && bytes.Contains(line, []byte(`): "`))
 }
 
-// Limits of what is kept: about 300 MB.
+// Limits of what is kept: about 110 MB, so that 1 GB of text is read within 200 MiB.
 const (
 	longest     = 4096
 	mostDepth   = 256
-	mostRows    = 2 << 20
+	mostRows    = 1 << 20
 	mostThreads = 1 << 17
 	mostSubject = 8          // of a host, those with most rows
 	longWait    = int64(1e6) // ns: longer waits are rows of their own
@@ -113,17 +113,17 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 // row is a sample, or a wait that has ended.
 type row struct {
 	at, ns int64 // of a sample ns 0: its event is no clock
-	tid    int64
+	line   int64
+	tid    int32
 	who    who
 	stack  evidence.StackID
 	class  evidence.NameID
 	waited bool
-	line   int64
 }
 
 // who identifies a process: by its id, else by the command.
 type who struct {
-	pid  int64
+	pid  int32 // the kernel has at most 2²² of them
 	comm evidence.NameID
 }
 
@@ -304,7 +304,7 @@ func (p *parser) noteSample(e event, stack evidence.StackID, class evidence.Name
 	if bare {
 		p.unasked++
 	}
-	r := row{at: e.at, tid: e.tid, who: p.processKey(e), stack: stack, class: class, line: e.line}
+	r := row{at: e.at, tid: int32(e.tid), who: p.processKey(e), stack: stack, class: class, line: e.line}
 	if e.isClock() {
 		r.ns = e.period
 	}
@@ -319,7 +319,7 @@ func (p *parser) addRow(r row) {
 	p.rows = append(p.rows, r)
 }
 
-func (p *parser) processKey(e event) who { return who{e.pid, p.b.NameBytes(e.comm)} }
+func (p *parser) processKey(e event) who { return who{int32(e.pid), p.b.NameBytes(e.comm)} }
 
 // pairSwitch pairs a switch away from a thread with the next one to it.
 func (p *parser) pairSwitch(e event, stack evidence.StackID, class evidence.NameID, itself bool) {
@@ -333,7 +333,7 @@ func (p *parser) pairSwitch(e event, stack evidence.StackID, class evidence.Name
 	if l, ok := p.left[next]; ok && next != 0 {
 		delete(p.left, next)
 		if e.at > l.at {
-			r := row{at: e.at, ns: e.at - l.at, tid: next, who: l.who, stack: l.stack, class: l.class, waited: true, line: l.line}
+			r := row{at: e.at, ns: e.at - l.at, tid: int32(next), who: l.who, stack: l.stack, class: l.class, waited: true, line: l.line}
 			switch {
 			case l.state == 'R':
 				r.class = p.b.Name(evidence.KernelPreempted)

@@ -48,6 +48,7 @@ type order struct {
 	runs   []*run  // to be reused
 	chunks *chunk  // likewise
 	spare  int     // how many chunks
+	fresh  []chunk // never used
 	inUse  int     // bytes of chunks that hold events
 
 	// The run at the top may be delivered up to here without the heap.
@@ -114,12 +115,19 @@ func (o *order) takeChunk() *chunk {
 	o.inUse += chunkBytes
 	c := o.chunks
 	if c == nil {
-		return new(chunk)
+		if len(o.fresh) == 0 {
+			o.fresh = make([]chunk, freshChunks)
+		}
+		c, o.fresh = &o.fresh[0], o.fresh[1:]
+		return c
 	}
 	o.chunks, c.next = c.next, nil
 	o.spare--
 	return c
 }
+
+// freshChunks is how many chunks are allocated at once.
+const freshChunks = 8
 
 // maxSpare is how many chunks are kept for reuse: 32 MB.
 const maxSpare = 32 << 20 / chunkBytes

@@ -60,8 +60,9 @@ type Reader struct {
 	err       error
 }
 
-// readAhead is how much is read at once.
-const readAhead = 16 << 10
+// readAhead is how much is read at once between blocks. The content of a block that is larger is read to its place, and what was read ahead of
+// it is copied.
+const readAhead = 4 << 10
 
 // NewReader reads the header of a stream. Its error is an ErrNotNettrace, an
 // ErrVersion or a *Cut.

@@ -1,7 +1,9 @@
 package eventpipetest
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 )
 
@@ -18,15 +20,24 @@ const (
 // point every 10 batches; at the end the names of 4000 methods. Equal sizes give
 // equal streams. 3/4 of its bytes are samples, as in recorded streams.
 func Recording(size int) []byte {
-	return (&recording{workers: 20, distinct: 200, apart: 9_000}).writeStream(size)
+	var w bytes.Buffer
+	_ = WriteRecording(&w, int64(size)) // a Buffer takes everything
+	return w.Bytes()
+}
+
+// WriteRecording writes the stream that Recording returns, and keeps no more of it than a batch.
+func WriteRecording(to io.Writer, size int64) error {
+	return (&recording{workers: 20, distinct: 200, apart: 9_000}).writeStream(to, size)
 }
 
 // Crowd returns such a stream with 300 threads and 3,000 stacks, of which each thread has different ones.
 func Crowd(size int) []byte {
-	return (&recording{workers: 300, distinct: 3000, apart: 600}).writeStream(size)
+	var w bytes.Buffer
+	_ = (&recording{workers: 300, distinct: 3000, apart: 600}).writeStream(&w, int64(size)) // a Buffer takes everything
+	return w.Bytes()
 }
 
-func (g *recording) writeStream(size int) []byte {
+func (g *recording) writeStream(to io.Writer, size int64) error {
 	w := New(Stream{})
 	g.Writer, g.random, g.sequence, g.ticks = w, rand.New(rand.NewPCG(1, 8)), map[uint64]uint32{}, 1e9
 	g.writeTypes()
@@ -37,7 +48,8 @@ func (g *recording) writeStream(size int) []byte {
 		}
 		g.stacks = append(g.stacks, stack)
 	}
-	for batch := 0; w.buf.Len() < size-methods*250; batch++ {
+	written := int64(0)
+	for batch := 0; written+int64(w.buf.Len()) < size-methods*250; batch++ {
 		if batch%10 == 0 {
 			w.Stacks(1, g.stacks...)
 		}
@@ -45,9 +57,14 @@ func (g *recording) writeStream(size int) []byte {
 		if batch%10 == 9 {
 			w.SequencePoint(g.ticks, 0, g.listReached()...)
 		}
+		n, err := to.Write(w.buf.Next(w.buf.Len() &^ 3)) // blocks are aligned to 4 bytes of the stream
+		if written += int64(n); err != nil {
+			return err
+		}
 	}
 	g.writeRundown()
-	return w.End()
+	_, err := to.Write(w.End())
+	return err
 }
 
 const (
