@@ -143,8 +143,9 @@ func (p *parser) namePeer(address, kind []byte) evidence.NameID {
 }
 
 // unifyPeers gives all calls to one address the product that most of them show: one listens at an address, a short piece of one protocol
-// may look like another's, and calls of which too little was seen show none. Of calls without a product those over HTTP count.
-func (p *parser) unifyPeers() {
+// may look like another's, and calls of which too little was seen show none. Of calls without a product those over HTTP count. The first calls of connections show
+// none, and pools are found by that: they get it afterwards, withPlain.
+func (p *parser) unifyPeers(withPlain bool) {
 	byAddress := make(map[string][]evidence.NameID)
 	for id, address := range p.spoken {
 		byAddress[address] = append(byAddress[address], id)
@@ -152,7 +153,7 @@ func (p *parser) unifyPeers() {
 	plain := make(map[evidence.NameID]bool)
 	to := make(map[evidence.NameID]evidence.NameID)
 	for address, names := range byAddress {
-		if id, known := p.peers[address]; known && id != 0 {
+		if id, known := p.peers[address]; withPlain && known && id != 0 {
 			names, plain[id] = append(names, id), true
 			byAddress[address] = names
 		}
