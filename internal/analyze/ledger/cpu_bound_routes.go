@@ -23,6 +23,19 @@ const (
 	longTakes = .25        // of all processors, on average, that such routes take where fewer requests come
 )
 
+// A timer answers never early, and mostly soon after: the shortest quarter of its requests takes a round time and a little more.
+const (
+	timedRound = int64(1e9) // ns: such times are multiples of it
+	timedLate  = int64(1e7) // ns by which the first quarter ends after it, at most
+)
+
+// isTimed reports whether a timer ends the requests of a route, by their times (ns): they wait for it, and do not compute.
+func isTimed(took []int64) bool {
+	first := stats.QuantileOf(took, floorPart)
+	after := first % timedRound
+	return first >= timedRound && after+stats.QuantileOf(took, .25)-first <= timedLate
+}
+
 // longRoutes returns the routes that stand so far apart, and whether they are a fault: whether they have so many
 // requests, or take so much of the processors. Took has their requests' times ([Ledger.serviceTime]), and
 // usual is the median of all.
@@ -34,7 +47,7 @@ func (l *Ledger) longRoutes(took map[evidence.NameID][]int64, usual int64) (long
 	long = make(map[evidence.NameID]bool)
 	for route, v := range took {
 		all += len(v)
-		if len(v) >= longLeast && stats.QuantileOf(v, floorPart) >= longTimes*usual && stats.QuantileOf(v, .5) >= longFor {
+		if len(v) >= longLeast && stats.QuantileOf(v, floorPart) >= longTimes*usual && stats.QuantileOf(v, .5) >= longFor && !isTimed(v) {
 			long[route] = true
 			few += len(v)
 		}

@@ -142,19 +142,19 @@ func (c *Case) clockedWork(rows []int) *work {
 	return sums
 }
 
-// RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, and which part of that
-// was on behalf of no request: NaN where its stacks do not show what serves a request. Where is nil of too few samples.
+// RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, else by looks at its threads, and
+// which part of that was on behalf of no request: NaN where its stacks do not show what serves a request. Where is nil of too few samples.
 func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
-	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
-	if on == 0 {
-		return nil, 0
-	}
 	var slow metrics.Spans
 	r, x := &c.Bundle.Requests, &c.Bundle.Samples
 	rows := slices.Clone(c.Ledger.Slow)
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
 	for _, row := range rows {
 		slow = slow.Add(r.Begins(row), r.End.At(row))
+	}
+	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
+	if on == 0 {
+		return c.seenRunning(slow)
 	}
 	sums, n, apart := newWork(c), 0, 0
 	serves := c.servingStacks(on)
@@ -173,6 +173,35 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		return nil, 0
 	}
 	if serves == nil { // none of its stacks is known to serve a request, so none is known not to
+		return sums.rank(origin), math.NaN()
+	}
+	return sums.rank(origin), float64(apart) / float64(n)
+}
+
+// seenRunning is [Case.RanWhileSlow] by looks at the threads of a runtime, such as a JVM's thread dumps.
+func (c *Case) seenRunning(slow metrics.Spans) (where []Effort, beside float64) {
+	if !c.OnThreads() {
+		return nil, 0
+	}
+	sums, n, apart, serves := newWork(c), 0, 0, false
+	var origin evidence.Origin
+	looks := c.Threads().Samples(c.Subject)
+	for i := range looks {
+		s := &looks[i]
+		serves = serves || s.View.Request
+		if s.View.State != evidence.Running || s.View.Owner == "" || s.Time == 0 || slow.Within(s.Time, s.Time+1) == 0 {
+			continue
+		}
+		sums.add(s.Stack, float64(s.Count))
+		origin = s.Origin
+		if n += s.Count; !s.View.Request {
+			apart += s.Count
+		}
+	}
+	switch {
+	case n < FewClocked.Int():
+		return nil, 0
+	case !serves:
 		return sums.rank(origin), math.NaN()
 	}
 	return sums.rank(origin), float64(apart) / float64(n)

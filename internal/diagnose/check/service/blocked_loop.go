@@ -107,15 +107,15 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	}
 	h := w.holders[0]
 	site := w.findSite(h.blocked != "")
+	if w.keptByCalls() {
+		v.Rule = check.Explained
+		v.Summary += fmt.Sprintf("; in %s of that it handled the many short calls of %s (%s)", units.Percent(w.waitShare(h.ns)), h.route, ChattyCalls.ID)
+		return v
+	}
 	if w.holdBriefly(&v, &site) {
 		v.Rule = check.Unnoticed
 		v.Summary += ", but for some ms each, and no single function keeps it busy"
 		v.Needs = []check.Need{check.NeedLimit}
-		return v
-	}
-	if w.keptByCalls() {
-		v.Rule = check.Explained
-		v.Summary += fmt.Sprintf("; in %s of that it handled the many short calls of %s (%s)", units.Percent(w.waitShare(h.ns)), h.route, ChattyCalls.ID)
 		return v
 	}
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin

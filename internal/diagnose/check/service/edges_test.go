@@ -196,8 +196,8 @@ func TestPoolsWhoseConnectionsAreKept(t *testing.T) {
 	}
 }
 
-// ranMeanwhile adds samples of the CPU clock of threads during the requests of a service: so many of threads that serve requests, and of others.
-func ranMeanwhile(c *check.Case, serving, beside int) {
+// ranMeanwhile adds samples of a type (each: ns of the CPU clock, or looks) during the requests of a service: so many of threads that serve requests, and of others.
+func ranMeanwhile(c *check.Case, by string, each int64, serving, beside int) {
 	p := c.Bundle.Builder(c.Bundle.AddArtifact(evidence.Artifact{Name: "oncpu.txt"}), "kernelstacks")
 	stack := func(funcs ...string) evidence.StackID {
 		var frames []evidence.Frame
@@ -210,7 +210,7 @@ func ranMeanwhile(c *check.Case, serving, beside int) {
 	serves := stack("Shop!Shop.Cart.Get()", "Microsoft.AspNetCore.Mvc.Core!Microsoft.AspNetCore.Mvc.Infrastructure.ControllerActionInvoker.InvokeActionMethodAsync()", dispatch)
 	reindexes := stack("Shop!Shop.Index.Rebuild()", dispatch)
 	for i := range serving + beside {
-		s := evidence.Sample{Subject: c.Subject, Time: epoch + int64(i+1)*20*ms, Lane: evidence.LaneID(1 + i%2), Stack: serves, Type: p.Name(evidence.SampleOnCPU), Value: 10 * ms, Origin: p.Origin(int64(i + 1))}
+		s := evidence.Sample{Subject: c.Subject, Time: epoch + int64(i+1)*20*ms, Lane: evidence.LaneID(1 + i%2), Stack: serves, Type: p.Name(by), Value: each, Origin: p.Origin(int64(i + 1))}
 		if i >= serving {
 			s.Stack = reindexes
 		}
@@ -229,7 +229,7 @@ func TestBackgroundByLooks(t *testing.T) {
 		{0, 9, false}, {0, 10, true}, // fewer samples than ten tell nothing
 	} {
 		c := seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 97}.subject(t)
-		ranMeanwhile(c, x.serving, x.beside)
+		ranMeanwhile(c, evidence.SampleOnCPU, 10*ms, x.serving, x.beside)
 		v := OverCapacity.Judge(c)
 		if named := strings.Contains(v.Title, "background work"); !v.Supported() || named != x.named {
 			t.Errorf("%d of requests, %d beside: %s: %s %s", x.serving, x.beside, v.State, v.Title, v.Summary)
@@ -259,7 +259,7 @@ func TestOtherWorkThanTheseRequests(t *testing.T) {
 func TestNoBackgroundWithoutServers(t *testing.T) {
 	for runtime, named := range map[string]bool{"dotnet": true, "": false, "go": false} {
 		c := seen{usual: 10, slow: 200, at: 20, kind: evidence.Running, cpu: 97}.subject(t)
-		ranMeanwhile(c, 0, 100)
+		ranMeanwhile(c, evidence.SampleOnCPU, 10*ms, 0, 100)
 		c.Bundle.Subjects[c.Subject].Runtime = runtime
 		where, beside := c.RanWhileSlow()
 		if len(where) == 0 || beside == 1 != named {
@@ -330,6 +330,23 @@ func TestFullInBursts(t *testing.T) {
 		more := slices.ContainsFunc(v.Fix, func(f check.Fix) bool { return strings.Contains(f.Text, "add CPUs") })
 		if said != bursts || more == bursts {
 			t.Errorf("slow for %d ms of 9600: %+v", until, v.Fix)
+		}
+	}
+}
+
+// Without the CPU's clock, looks at threads tell what runs beside requests, if they show who serves them: ten looks are enough.
+func TestRunsBesideByLooks(t *testing.T) {
+	for _, x := range []struct {
+		serving, beside int
+		named           bool
+	}{
+		{100, 0, false}, {100, 90, false}, {100, 110, true}, {1, 8, false}, {1, 9, true}, {0, 100, false},
+	} {
+		c := seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 97}.subject(t)
+		ranMeanwhile(c, evidence.SampleThread, 1, x.serving, x.beside)
+		where, beside := c.RanWhileSlow()
+		if named := len(where) > 0 && beside >= mostBeside.Value; named != x.named {
+			t.Errorf("%d looks at requests, %d beside: %v %g", x.serving, x.beside, where, beside)
 		}
 	}
 }

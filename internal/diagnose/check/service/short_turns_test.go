@@ -27,7 +27,7 @@ func TestOwnWorkInShortTurns(t *testing.T) {
 		}
 		own := evidence.Segment{Kind: evidence.Running}
 		slow = append(slow, part{own, x.own + 1}, part{evidence.Segment{Kind: evidence.Unobserved}, 6})
-		c := spending("", 0, slow, []part{{own, 1}, {evidence.Segment{Kind: evidence.Unobserved}, 1}}, func(p *evidence.Builder, _ evidence.SubjectID) {
+		c := spending("", 0, slow, []part{{own, 1}, {evidence.Segment{Kind: evidence.Unobserved}, 2}}, func(p *evidence.Builder, _ evidence.SubjectID) {
 			for i := range x.turns {
 				slow[i].state.Cause, slow[i].state.Via = p.Wait(evidence.EventLoop, "main-loop"), p.Name([]string{"GET /a", "GET /b"}[i%2])
 			}
