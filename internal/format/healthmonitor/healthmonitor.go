@@ -126,12 +126,13 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	if load := last.of["load.systemAverage"]; load > overloaded*last.of["processors"] {
 		b.Warnf(line, "%.0f tasks want to run, or wait in the kernel, on a host of %.0f CPUs: whatever this process does takes long then; top and mpstat -P ALL 1 of the host show what runs", load, last.of["processors"])
 		host := b.Subject(evidence.Subject{Kind: evidence.Host, CPUs: cpus})
-		series := func(name, unit string, v float64) {
-			b.Series(evidence.Series{Subject: host, Name: name, Unit: unit, T: []int64{1e9}, V: []float64{v}, Origin: b.Origin(line)})
+		series := func(name, unit string, v float64) { // for the second that the entry speaks of: a mean is of some time
+			b.Series(evidence.Series{Subject: host, Name: name, Unit: unit, T: []int64{1e9, 2e9}, V: []float64{v, v}, Origin: b.Origin(line)})
 		}
 		series(evidence.SeriesHostLoad1, "1", load)
 		if busy, told := last.of["load.system"]; told {
 			series(evidence.SeriesHostCPUBusy, "cores", min(busy, 100)/100*float64(cpus))
+			b.Cover(evidence.Coverage{Subject: host, Kind: evidence.CoverHostCPU, From: 1e9, Until: 2e9, Origin: b.Origin(line)})
 		}
 		return nil
 	}
