@@ -110,7 +110,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	if x.isWhole() {
 		last, line = x, begun
 	}
-	if err := format.EndReading(ctx, b, err, entries > 0, "the log", "healthmonitor: no entry that tells of collections"); err != nil {
+	if err := format.EndReading(ctx, b, err, entries > 0, "the log", "healthmonitor: no entry with the times of collections"); err != nil {
 		return err
 	}
 	*b.Clock() = evidence.Clock{Name: "since process start", Error: evidence.Unanchored}

@@ -158,7 +158,7 @@ func TestToldEdges(t *testing.T) {
 		{redis.BigValue, []string{arrive(3, 33_000_000, "N")}, checktest.Row{About: "three of 33 MB arrive", Rule: check.NotRecorded}},
 		{redis.BigValue, []string{arrive(300, 1_000_000, "N")}, checktest.Row{About: "300 of not quite a MiB arrive", Rule: check.NotRecorded}},
 		{redis.BigValue, []string{arrive(3, 34_000_000, "b")}, checktest.Row{About: "what blocked clients sent waits", Rule: check.NotRecorded}},
-		{redis.NetworkBound, []string{closed("N", 1_100_000)}, checktest.Row{About: "a client was closed with 1.1 MB unsent", Rule: check.StandsAlone, ID: "redis.closed_unsent_bytes", Figure: 1.1e6, Says: "1.1 MB waited for it"}},
+		{redis.NetworkBound, []string{closed("N", 1_100_000)}, checktest.Row{About: "a client was closed with 1.1 MB unsent", Rule: check.StandsAlone, ID: "redis.closed_unsent_bytes", Figure: 1.1e6, Says: "1.05 MiB waited for it"}},
 		{redis.NetworkBound, []string{closed("N", 1_000_000)}, checktest.Row{About: "with not quite a MiB", Rule: check.NotRecorded}},
 		{redis.NetworkBound, []string{closed("S", 300_000_000)}, checktest.Row{About: "a replica was closed", Rule: check.NotRecorded}},
 

@@ -55,11 +55,11 @@ var (
 		Why: "one command in a thousand meets it", Source: "arithmetic: the p99.9"}
 )
 
-var longStop = check.Threshold{Name: "length of one stop alone", Value: 1e9, Unit: "ns",
+var longStop = check.Threshold{Name: "length of one fork alone", Value: 1e9, Unit: "ns",
 	Why: "after a second people lose their thought", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 1 s"}
 
 // longLast is less than longStop: a fork copies the page table, so that each of the next takes as long.
-var longLast = check.Threshold{Name: "length of a fork that is known alone", Value: 500e6, Unit: "ns",
+var longLast = check.Threshold{Name: "length of the last fork, which INFO tells alone", Value: 500e6, Unit: "ns",
 	Why: "what arrives at that time waits for half of it, longer than the 200 ms of some clients' timeouts", Source: "arithmetic: half of it is 250 ms"}
 
 // toldFailed is how many lines about forks that failed say that Redis cannot save: it tries again after five seconds, and refuses writes until a

@@ -139,7 +139,7 @@ func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 
 // fewQueued is how many statements must wait where nothing says for how long.
 var fewQueued = check.Threshold{Name: "statements that wait for the lock of a whole table, at one look", Value: 3, Unit: "count",
-	Why: "one or two may have come in the moment in which another alters the table; readers wait for nobody else, so that a queue is of a lock that is held for long", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of looks"}
+	Why: "one or two may have come in the moment in which another alters the table; readers wait for no other statement, so that a queue is of a lock that is held for long", Source: "Poisson: where 1 is usual, 3 or more come by chance one time in twelve"}
 
 // judgeTableLocks judges a database by a look at its locks: statements queue for that of a whole table.
 func judgeTableLocks(c *check.Case, queued evidence.Fact) check.Verdict {
@@ -147,7 +147,7 @@ func judgeTableLocks(c *check.Case, queued evidence.Fact) check.Verdict {
 		Title:   fmt.Sprintf("Probably: %s of %s wait for the lock of a whole table, behind a transaction that holds it or a change of the table that waits itself.", units.Plural(int(queued.Number), "statement"), c.Bundle.Subjects[c.Subject].Name),
 		Summary: units.Plural(int(queued.Number), "statement") + " waiting for the lock of a table, at one look"}
 	v.Evidence = append(v.Evidence, c.Figure("database.table_lock_waits", "statements that wait for the lock of a whole table, at one look", queued.Number, "count", queued.Origin))
-	v.Fix = []check.Fix{{Text: "find the transaction that holds it (pg_blocking_pids, or sys.schema_table_lock_waits of MySQL) and end it; change tables with a short lock_timeout, so that a change that waits does not hold up those behind it"}}
+	v.Fix = []check.Fix{{Text: "find the transaction that holds it (pg_blocking_pids, or sys.schema_table_lock_waits of MySQL) and end it; change tables with a short lock_timeout, so that a change that waits does not delay those behind it"}}
 	v.Needs = []check.Need{{What: "how long they have waited: pg_stat_activity with now() - query_start, or SHOW PROCESSLIST, twice"}}
 	return v
 }
