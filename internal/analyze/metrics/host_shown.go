@@ -12,6 +12,7 @@ type Shown struct {
 	CPUs                                       float64 // 0 unknown
 	Busy, User, System, Softirq, Iowait, Steal Value   // shares of all CPUs
 	Running                                    Value   // tasks that ran or waited for a CPU
+	Load                                       Value   // and of these that waited in the kernel, averaged over a minute
 	Blocked                                    Value   // tasks that waited for a disk
 	PressureCPU, PressureMemory, PressureIO    Value   // shares of the time in which some task waited
 	SwapIn, SwapOut                            Value   // pages/s
@@ -25,7 +26,7 @@ type Shown struct {
 // ShownOf reads the only host.
 func ShownOf(b *evidence.Bundle) Shown {
 	host := func(name string) Value { return ofHost(b, name, Whole) }
-	s := Shown{Running: host(evidence.SeriesHostProcsRunning), Blocked: host(evidence.SeriesHostProcsBlocked),
+	s := Shown{Running: host(evidence.SeriesHostProcsRunning), Load: host(evidence.SeriesHostLoad1), Blocked: host(evidence.SeriesHostProcsBlocked),
 		PressureCPU: host(evidence.SeriesHostPressureCPUSome), PressureMemory: host(evidence.SeriesHostPressureMemorySome), PressureIO: host(evidence.SeriesHostPressureIOSome),
 		SwapIn: host(evidence.SeriesHostSwapIn), SwapOut: host(evidence.SeriesHostSwapOut), DirectScanned: host(evidence.SeriesHostReclaimDirectScanned), BackgroundScanned: host(evidence.SeriesHostReclaimBackgroundScanned),
 		MajorFaults: host(evidence.SeriesHostMajorFaults), Faults: host(evidence.SeriesHostFaults), Disks: EachDisk(b, Whole)}

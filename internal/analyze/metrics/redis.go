@@ -55,6 +55,7 @@ type Redis struct {
 	RecentInput, RecentOutput                    Value // bytes: the largest recent buffers of clients, the most of all answers
 	Keys, Expires                                Value // keys of all databases; those of them with an expiry
 	QueryBuffers, OutputBuffers                  Value // bytes of the client with most, by CLIENT LIST
+	Arriving                                     Value // bytes that all clients sent and that are not a whole command yet, the most of all lists
 
 	Fork   RedisFork
 	AOF    RedisAOF
@@ -136,6 +137,7 @@ func RedisOf(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Redis {
 	r.Fragmentation, r.FragmentationBytes = mean(evidence.SeriesRedisFragmentation), mean(evidence.SeriesRedisFragmented)
 	r.RecentInput, r.RecentOutput = most(evidence.SeriesRedisRecentInput), most(evidence.SeriesRedisRecentOutput)
 	r.Keys, r.Expires = last(evidence.SeriesRedisKeys), last(evidence.SeriesRedisKeysThatExpire)
+	r.Arriving = t.mostEver(evidence.SeriesRedisAllQuery)
 	r.QueryBuffers, r.OutputBuffers = t.mostEver(evidence.SeriesRedisMostQuery), t.mostEver(evidence.SeriesRedisMostOutput)
 	if f, ok := r.Setting("maxmemory-policy"); ok {
 		r.Policy = f.Value

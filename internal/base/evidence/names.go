@@ -413,6 +413,7 @@ const (
 	FactStatementMost   = "database.statement.most"   // ns of the slowest; Value is it without its literals
 	FactLockWaitMost    = "database.lockwait.most"    // ns a statement waited for a lock, at most
 	FactLockWaits       = "database.lockwaits"        // waits for locks it tells of
+	FactTableLockWaits  = "database.lockwaits.table"  // of these at one look, statements that wait for the lock of a whole table
 	FactCheckpointMost  = "database.checkpoint.most"  // ns the longest checkpoint took
 	FactCheckpointSync  = "database.checkpoint.sync"  // ns the longest sync of one file took in a checkpoint
 	FactCheckpointSyncs = "database.checkpoint.syncs" // checkpoints in which the sync of a file took 2 s or more
@@ -445,8 +446,9 @@ const (
 
 // What FactKernelSaid says of tasks that hang, by their stacks.
 const (
-	KernelSaidHungSync = "hung-task-sync" // they wait until data is on the disk
-	KernelSaidHungDisk = "hung-task-disk" // they wait for a disk otherwise
+	KernelSaidHungSync    = "hung-task-sync"    // they wait until data is on the disk
+	KernelSaidHungReclaim = "hung-task-reclaim" // they free memory, or wait for it
+	KernelSaidHungDisk    = "hung-task-disk"    // they wait for a disk otherwise
 )
 
 // Phases of a request, as its client tells them.

@@ -102,6 +102,7 @@ const (
 
 	SeriesRedisMostOutput = "redis/clients.output.most" // bytes, of the client that has most; nothing follows
 	SeriesRedisMostQuery  = "redis/clients.query.most"  // bytes, likewise
+	SeriesRedisAllQuery   = "redis/clients.query.all"   // bytes, of all clients that are not blocked
 )
 
 // SeriesRedisPing is how long the recorder's own PING took (ns).
@@ -124,6 +125,7 @@ const (
 	FactRedisSaveBad  = "redis/save.failed"
 	FactRedisAOFBad   = "redis/aof.failed"
 	FactRedisTold     = "redis/told"        // a line of its log that matters: Value is of which kind, [Link], the line; Number how many
+	FactRedisUnsent   = "redis/told.unsent" // Number is the most bytes that waited for a client that was closed for it, by its log
 	FactRedisRush     = "redis/told.rush"   // Number is how many lines of a kind, which is Value, its log has within ten minutes at most, and when
 	FactRedisDoctor   = "redis/doctor"      // Value is which doctor, [Link], what it said
 	FactRedisCluster  = "redis/cluster"     // state of the cluster as the node sees it: "ok", "fail"
@@ -141,20 +143,21 @@ const (
 
 // Kinds of lines of its log that matter: what FactRedisTold begins with.
 const (
-	RedisForkFailed   = "fork failed"
-	RedisSlowFsync    = "slow fsync"   // Asynchronous AOF fsync is taking too long
-	RedisOutputClosed = "output limit" // a client was closed, as it did not take its answers
-	RedisOutOfMemory  = "out of memory"
-	RedisMaxClients   = "max clients" // maxclients was lowered, or met
-	RedisSlowScript   = "slow script"
-	RedisSaveFailed   = "save failed"
-	RedisHugeWarning  = "huge pages" // it warned of transparent huge pages
-	RedisOvercommit   = "overcommit" // it warned of vm.overcommit_memory
-	RedisBacklog      = "backlog"    // net.core.somaxconn is below tcp-backlog
-	RedisResync       = "full resync"
-	RedisLoading      = "loading" // it read its data: until then it answered no client
-	RedisForked       = "fork"    // the event of its latency monitor
-	RedisSaveBegan    = "save began"
-	RedisRewriteBegan = "rewrite began"
-	RedisStarted      = "started"
+	RedisForkFailed    = "fork failed"
+	RedisSlowFsync     = "slow fsync"                // Asynchronous AOF fsync is taking too long
+	RedisReplicaClosed = "output limit of a replica" // the same of a replica or a monitor, for which no request waits
+	RedisOutputClosed  = "output limit"              // a client was closed, as it did not take its answers
+	RedisOutOfMemory   = "out of memory"
+	RedisMaxClients    = "max clients" // maxclients was lowered, or met
+	RedisSlowScript    = "slow script"
+	RedisSaveFailed    = "save failed"
+	RedisHugeWarning   = "huge pages" // it warned of transparent huge pages
+	RedisOvercommit    = "overcommit" // it warned of vm.overcommit_memory
+	RedisBacklog       = "backlog"    // net.core.somaxconn is below tcp-backlog
+	RedisResync        = "full resync"
+	RedisLoading       = "loading" // it read its data: until then it answered no client
+	RedisForked        = "fork"    // the event of its latency monitor
+	RedisSaveBegan     = "save began"
+	RedisRewriteBegan  = "rewrite began"
+	RedisStarted       = "started"
 )

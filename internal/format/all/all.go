@@ -28,6 +28,7 @@ import (
 	"github.com/unstall/unstall/internal/format/gobuild"
 	"github.com/unstall/unstall/internal/format/gopprof"
 	"github.com/unstall/unstall/internal/format/gotrace"
+	"github.com/unstall/unstall/internal/format/healthmonitor"
 	"github.com/unstall/unstall/internal/format/heapdump"
 	"github.com/unstall/unstall/internal/format/heapreport"
 	"github.com/unstall/unstall/internal/format/hotspotgc"
@@ -139,6 +140,7 @@ var Formats = []format.Format{
 	classhisto.Format,
 	jvmtext.Format,
 	hserr.Format,
+	healthmonitor.Format,
 	heapdump.Format,
 	heapreport.Format,
 	redisreply.Format,
@@ -149,6 +151,7 @@ var Formats = []format.Format{
 	gauges.Exposition,
 	gauges.PgBouncer,
 	gauges.Log,
+	gauges.Counters,
 	metricspage.Actuator,
 	metricspage.Go,
 	metricspage.JVM,

@@ -21,13 +21,14 @@ import (
 // away: their mean is a fact.
 //
 //	TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)                 biosnoop, with or without QUE(ms) and a pattern
+//	COMM             PID     LATms   FD RVAL FILE                                            fsyncsnoop and iosnoop of perf-tools
 //	PID    COMM             D MAJ MIN DISK       I/O  Kbytes  AVGms                          biotop: a row for what a process reads or writes of a disk in an interval
 
 // latencyUnits are the headings of the column, with their unit in ms.
 var latencyUnits = []struct {
 	word string
 	ms   float64
-}{{"LAT(us)", 1e-3}, {"LAT(ms)", 1}, {averages, 1}}
+}{{"LAT(us)", 1e-3}, {"LAT(ms)", 1}, {"LATms", 1}, {averages, 1}}
 
 // averages is the heading of biotop's column.
 const averages = "AVGms"
@@ -175,7 +176,7 @@ func (x *listings) countEvents() (n int) {
 
 // isListing says whether text has such a heading with an event below it.
 func isListing(head []byte) bool {
-	if !bytes.Contains(head, []byte("LAT(")) && !bytes.Contains(head, []byte(averages)) && !bytes.Contains(head, []byte(" W ")) && !bytes.Contains(head, []byte(" R ")) {
+	if !bytes.Contains(head, []byte("LAT(")) && !bytes.Contains(head, []byte("LATms")) && !bytes.Contains(head, []byte(averages)) && !bytes.Contains(head, []byte(" W ")) && !bytes.Contains(head, []byte(" R ")) {
 		return false
 	}
 	var x listings

@@ -2,6 +2,8 @@
 //
 //	pg_stat_activity            rows of psql, aligned or expanded (\x), any choice of columns    PostgreSQL 9.2 to 17
 //	pg_locks                    its rows that are not granted wait; 14 and later tell since when (waitstart); or how many of a mode and relation do
+//	who blocks whom             a row for each that waits: blocked_pid and blocking_pid, sys.innodb_lock_waits, sys.schema_table_lock_waits
+//	performance_schema          metadata_locks and data_locks: rows that are PENDING or WAITING wait      MySQL 5.7 to 9
 //	SHOW [FULL] PROCESSLIST     rows of mysql, in a frame, with tabs or vertical (\G)           MySQL 5.1 to 8.4, MariaDB
 //	SHOW ENGINE INNODB STATUS   transactions that wait for locks, threads that wait for semaphores, a commit that waits for a sync, the latest deadlock
 //	pg_stat_statements          statements by what they took in all, any choice of columns      PostgreSQL 9.2 to 18
@@ -50,7 +52,7 @@ func matchHead(head []byte) format.Confidence {
 	if bytes.Contains(head, []byte("| Query ")) && hasBareProcess(head) {
 		return format.Sure
 	}
-	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("granted")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) {
+	if !bytes.Contains(head, []byte("wait_event")) && !bytes.Contains(head, []byte("Command")) && !bytes.Contains(head, []byte("query_start")) && !bytes.Contains(head, []byte("locktype")) && !bytes.Contains(head, []byte("granted")) && !bytes.Contains(head, []byte("mean_")) && !bytes.Contains(head, []byte("total_")) && !bytes.Contains(head, []byte("state")) && !bytes.Contains(head, []byte("State")) && !bytes.Contains(head, []byte("Query ID")) && !bytes.Contains(head, []byte("LOCK_STATUS")) && !bytes.Contains(head, []byte("lock_status")) && !bytes.Contains(head, []byte("blocking_")) && !bytes.Contains(head, []byte("blocked_by")) {
 		return format.No
 	}
 	p := &parser{}
@@ -85,12 +87,14 @@ type parser struct {
 	locks   bool // the table is pg_locks
 	totals  bool // the table is pg_stat_statements
 	sums    []statement
-	granted int64  // rows of it that hold their lock
-	broken  string // the beginning of a row whose statement has line ends
-	parts   int    // its lines so far
-	begun   int64  // the first of them
-	digest  []byte // pt-query-digest's JSON
-	profile bool   // the heading of pt-query-digest's profile has come
+	granted int64           // rows of it that hold their lock
+	tables  int             // waits for the lock of a whole table
+	waiters map[string]bool // who waits, in lists of who blocks whom
+	broken  string          // the beginning of a row whose statement has line ends
+	parts   int             // its lines so far
+	begun   int64           // the first of them
+	digest  []byte          // pt-query-digest's JSON
+	profile bool            // the heading of pt-query-digest's profile has come
 
 	// of InnoDB
 	innodb         bool
@@ -153,6 +157,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if longest > 0 {
 			fact(evidence.FactLockWaitMost, "", longest*1e9)
 		}
+	}
+	if p.tables > 0 {
+		fact(evidence.FactTableLockWaits, "", float64(p.tables))
 	}
 	if p.flushing > 0 && p.committing > 0 { // it waits for that sync
 		b.FactAt(subject, evidence.FactSyncsSlow, "its redo log", 1, p.committingLine)

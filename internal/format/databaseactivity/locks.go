@@ -19,17 +19,31 @@ func (p *parser) addLock(row map[string]string, line int64) {
 			break
 		}
 	}
-	switch strings.ToLower(row["granted"]) {
-	case "f", "false", "no":
-	case "t", "true", "yes":
+	who := firstCell(row, blockedColumns)
+	switch state := strings.ToLower(cmp.Or(row["granted"], row["lock_status"])); {
+	case state == "f", state == "false", state == "no", state == "pending", state == "waiting":
+	case state == "t", state == "true", state == "yes", state == "granted":
 		p.granted += int64(n)
 		return
-	default:
+	case state != "" || who == "" || firstCell(row, blockerColumns) == "" || firstCell(row, blockerColumns) == "{}":
 		return
+	case p.waiters[who]: // it waits for several
+		return
+	case len(p.waiters) == mostRows:
+		p.dropped++
+		return
+	default:
+		if p.waiters == nil {
+			p.waiters = make(map[string]bool)
+		}
+		p.waiters[who] = true
 	}
-	what := cmp.Or(row["locktype"], row["mode"])
-	if row["pid"] == "" {
+	what := cmp.Or(row["locktype"], row["mode"], row["lock_type"])
+	if row["pid"] == "" && row["mode"] != "" {
 		what = strings.TrimSpace(row["mode"] + " " + row["relation"])
+	}
+	if row["locktype"] == "relation" || row["object_type"] == "TABLE" || row["locktype"] == "" && row["relation"] != "" && row["mode"] != "" {
+		p.tables += n
 	}
 	s := session{waits: strings.TrimSpace("Lock " + what), statement: firstCell(row, textColumns), took: -1, locked: true, line: line}
 	s.since = parseInstant(row["waitstart"])

@@ -10,9 +10,9 @@ import (
 // kinds of columns, by their usual names.
 var (
 	stateColumns = []string{"state"}
-	timeColumns  = []string{"time", "age", "duration", "runtime", "running_for", "query_age", "query_time", "elapsed", "wait_time", "xact_age", "running", "query_duration", "wait_duration", "blocked_duration", "time_running", "?column?"}
+	timeColumns  = []string{"time", "age", "duration", "runtime", "running_for", "query_age", "query_time", "elapsed", "wait_time", "xact_age", "running", "query_duration", "wait_duration", "blocked_duration", "time_running", "wait_age", "wait_age_secs", "waiting_duration", "blocked_for", "?column?"}
 	countColumns = []string{"count", "backends", "n", "locks", "cnt"}
-	textColumns  = []string{"query", "info", "q", "statement", "sql", "current_query", "left", "substr", "substring", "blocked_statement"}
+	textColumns  = []string{"query", "info", "q", "statement", "sql", "current_query", "left", "substr", "substring", "blocked_statement", "blocked_query", "waiting_query"}
 )
 
 // isHeading says whether names are columns of one of these tables.
@@ -28,6 +28,15 @@ func (p *parser) isHeading(names []string) bool {
 	case has["mode"] && has["granted"] && (has["locktype"] && has["pid"] || has["relation"] && countColumnOf(has) != ""):
 		p.product, p.locks, p.totals = "PostgreSQL", true, false
 		return true
+	case has["lock_status"] && has["lock_type"]: // metadata_locks and data_locks of performance_schema
+		p.product, p.locks, p.totals = "MySQL", true, false
+		return true
+	case blockedOf(has) != "" && blockerOf(has) != "": // what people and tools select to find who blocks whom
+		p.product, p.locks, p.totals = "PostgreSQL", true, false
+		if has["requesting_trx_id"] || has["waiting_trx_id"] || has["waiting_query"] || has["sql_kill_blocking_query"] {
+			p.product = "MySQL"
+		}
+		return true
 	case has["id"] && (has["command"] || has["..."] && has["info"]) && has["time"] && has["state"] && (has["info"] || has["host"]):
 		p.product, p.locks, p.totals = "MySQL", false, false
 		return true
@@ -41,6 +50,25 @@ func (p *parser) isHeading(names []string) bool {
 // countColumnOf returns the column in which people count rows of pg_locks of a kind, "" without one.
 func countColumnOf(has map[string]bool) string {
 	for _, n := range countColumns {
+		if has[n] {
+			return n
+		}
+	}
+	return ""
+}
+
+// blockedOf and blockerOf return the columns that name who waits and who holds the lock, "" without one: pg_blocking_pids as people join it, sys.innodb_lock_waits,
+// sys.schema_table_lock_waits, information_schema.innodb_lock_waits.
+func blockedOf(has map[string]bool) string { return firstOf(has, blockedColumns) }
+func blockerOf(has map[string]bool) string { return firstOf(has, blockerColumns) }
+
+var (
+	blockedColumns = []string{"blocked_pid", "waiting_pid", "waiting_thread_id", "requesting_trx_id", "waiting_trx_id", "blocked_session_id"}
+	blockerColumns = []string{"blocking_pid", "blocking_pids", "blocked_by", "blocker_pid", "blocking_thread_id", "blocking_trx_id", "blocking_session_id"}
+)
+
+func firstOf(has map[string]bool, names []string) string {
+	for _, n := range names {
 		if has[n] {
 			return n
 		}

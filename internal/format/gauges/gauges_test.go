@@ -12,7 +12,7 @@ import (
 	"github.com/unstall/unstall/internal/format/formattest"
 )
 
-var suite = formattest.Suite{Format: Format, Others: []format.Format{Exposition, Log}, Modified: 1_700_000_000e9, Render: render, Match: heads}
+var suite = formattest.Suite{Format: Format, Others: []format.Format{Exposition, Log, Counters}, Modified: 1_700_000_000e9, Render: render, Match: heads}
 
 func TestFormat(t *testing.T) { suite.Test(t) }
 func FuzzParse(f *testing.F)  { suite.Fuzz(f) }

@@ -17,7 +17,13 @@ import (
 //	9 | 9,317.806 | Induced | 2NI | 0.214 | 22,706.185 | 97.6 | … | 1,389.952 | 1,301.867 | …
 //
 // Gen is the generation, N (blocking), B (background) or F (during a background one), and I (induced) or i (induced, not forced). The pause of a background
-// collection is the sum of two. Times are ms since the trace began.
+// collection is the sum of two. Times are ms since the trace began. GCRealTimeMon (https://github.com/Maoni0/realmon) prints collections as they come, without
+// when:
+//
+//	GC#     index |            type |   gen | pause (ms) |                reason | gen0 alloc (mb) | …
+//	GC#      2278 | NonConcurrentGC |     0 |      26.29 |            AllocSmall |         378.853 | …
+//
+// Of these the sums by generation are told.
 
 // mostEvents bounds the rows that are kept.
 const mostEvents = 200_000
@@ -61,18 +67,23 @@ func splitRow(text []byte) []string {
 
 // eventColumns returns the names of the columns of a heading, without units and blanks; nil for other lines.
 func eventColumns(text []byte) []string {
-	if !bytes.Contains(text, []byte("Pause")) || !bytes.Contains(text, []byte("Gen")) || !bytes.Contains(text, []byte("Reason")) {
+	if lower := bytes.ToLower(text); !bytes.Contains(lower, []byte("pause")) || !bytes.Contains(lower, []byte("gen")) || !bytes.Contains(lower, []byte("reason")) {
 		return nil
 	}
 	cells := splitRow(text)
 	index, start, pause := false, false, false
 	for i, c := range cells {
 		c, _, _ = strings.Cut(c, "(")
-		c = strings.ToLower(strings.ReplaceAll(strings.TrimSpace(c), " ", ""))
+		switch c = strings.ToLower(strings.ReplaceAll(strings.TrimSpace(c), " ", "")); {
+		case c == "gc#index":
+			c = "gcindex"
+		case c == "pause" && strings.Contains(cells[i], "(ms)"):
+			c = "pausemsec"
+		}
 		index, start, pause = index || c == "gcindex", start || c == "pausestart", pause || c == "pausemsec"
 		cells[i] = c
 	}
-	if !index || !start || !pause {
+	if !index || !pause || !start && !slices.Contains(cells, "type") {
 		return nil
 	}
 	return cells
@@ -85,7 +96,7 @@ func readEvent(columns, cells []string) (e event, ok bool) {
 		if i >= len(cells) {
 			break
 		}
-		text := cells[i]
+		text := strings.TrimSpace(strings.TrimPrefix(cells[i], "GC#"))
 		v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
 		if err != nil || !(v >= 0 && v < 1e12) {
 			v = -1
@@ -120,7 +131,22 @@ func readEvent(columns, cells []string) (e event, ok bool) {
 	if !e.induced {
 		e.induced = strings.HasPrefix(e.reason, "induced")
 	}
-	return e, e.number >= 0 && e.start >= 0 && e.pause >= 0 && e.generation >= 0
+	return e, e.number >= 0 && (e.start >= 0 || !slices.Contains(columns, "pausestart")) && e.pause >= 0 && e.generation >= 0
+}
+
+// addUntimed adds a collection of which nothing says when it was: to those of its generation, and to all.
+func (p *parser) addUntimed(e *event) {
+	for _, name := range []string{"ALL", strconv.Itoa(e.generation)} {
+		i := slices.IndexFunc(p.rows, func(r row) bool { return r.name == name })
+		if i < 0 {
+			i, p.rows = len(p.rows), append(p.rows, row{name: name, hasMost: true, counted: true, line: e.line})
+		}
+		r := &p.rows[i]
+		r.count, r.most, r.total = r.count+1, max(r.most, e.pause), r.total+e.pause
+		if r.mean = r.total / r.count; e.induced {
+			r.induced++
+		}
+	}
 }
 
 // emitEvents writes the collections and their pauses.

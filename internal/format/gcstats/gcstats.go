@@ -33,7 +33,7 @@ const mostLine = 2048
 
 func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte("Rollup By Generation")) && !bytes.Contains(head, []byte("Survived MB/MSec")) && !bytes.Contains(head, []byte("MSec GC")) &&
-		!bytes.Contains(head, []byte("Pause Start")) {
+		!bytes.Contains(head, []byte("Pause Start")) && !bytes.Contains(head, []byte("GC#")) {
 		return format.No
 	}
 	p := parser{}
@@ -102,10 +102,14 @@ func (p *parser) parseLine(text string, line int64) {
 	}
 	if p.each != nil {
 		cells := splitRow([]byte(text))
-		if e, ok := readEvent(p.each, cells); ok && len(p.events) == mostEvents {
+		e, ok := readEvent(p.each, cells)
+		switch e.line = line; {
+		case !ok:
+		case e.start < 0:
+			p.addUntimed(&e)
+		case len(p.events) == mostEvents:
 			p.more++
-		} else if ok {
-			e.line = line
+		default:
 			p.events = append(p.events, e)
 		}
 		return

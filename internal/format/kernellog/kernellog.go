@@ -20,6 +20,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -248,6 +249,7 @@ func occurrences(text string) (n int64, ok bool) {
 // hungFor are the reasons of hung tasks, more precise ones first.
 var hungFor = [...]struct{ said, mechanism string }{
 	{evidence.KernelSaidHungSync, evidence.KernelFsync},
+	{evidence.KernelSaidHungReclaim, evidence.KernelReclaim},
 	{evidence.KernelSaidHungDisk, evidence.KernelDisk},
 	{evidence.KernelSaidHungDisk, evidence.KernelThrottled},
 }
@@ -263,6 +265,9 @@ type hang struct {
 	waits  [len(hungFor)]int
 	lines  [len(hungFor)]int64
 }
+
+// freeing are functions in which the kernel's own thread frees memory: a task that frees its own has another below them.
+var freeing = []string{"balance_pgdat", "kswapd", "kswapd_shrink_node"}
 
 // mostFrames bounds a stack.
 const mostFrames = 64
@@ -295,7 +300,11 @@ func (h *hang) addFrame(text string) {
 	}
 	h.frames++
 	name := text[:i]
-	is := kernelclass.Of(name[strings.LastIndexAny(name, " \t](")+1:]) | kernelclass.Of(calledFrom(name))
+	function := name[strings.LastIndexAny(name, " \t](")+1:]
+	is := kernelclass.Of(function) | kernelclass.Of(calledFrom(name))
+	if slices.Contains(freeing, function) {
+		is |= kernelclass.Of("try_to_free_pages")
+	}
 	if strings.Contains(name, "? ") {
 		h.unsure |= is
 		return

@@ -71,7 +71,10 @@ func (r *run) vegetaTotals() {
 
 // vegetaStarts recognises the first line of report, "Requests [total, rate, throughput] …"; the
 // throughput came with version 8.
-func vegetaStarts(line string, _ *run) bool {
+func vegetaStarts(line string, cur *run) bool {
+	if strings.HasPrefix(line, "Latencies ") && (strings.Contains(line, " [mean, 50,") || strings.Contains(line, " [min, mean,")) {
+		return cur == nil || cur.Max > 0 // what grep leaves of several reports
+	}
 	return strings.HasPrefix(line, "Requests ") && strings.Contains(line, "[total, rate") ||
 		vegetaHistStarts(line) || vegetaPlotStarts(line)
 }
@@ -118,6 +121,7 @@ func vegetaText(r *run, line string) bool {
 			}
 		}
 		r.vegetaTotals()
+		r.ended = r.Sent == 0 // nothing of this report follows
 		return true
 	}
 	label, value := strings.Split(labels, ", "), strings.Split(values, ", ")
@@ -229,7 +233,7 @@ func (r *run) vegetaPlot(line string) bool {
 	return true
 }
 
-func vegetaWhole(r *run) bool { return r.ended }
+func vegetaWhole(r *run) bool { return r.ended || r.Sent == 0 && r.Max > 0 }
 
 // isVegetaGob recognises attack's own output, Go's gob, which describes
 // the type before the first value.

@@ -62,6 +62,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		p.parseLine(string(l.Text))
 		return l.Number&0xfff != 0 || ctx.Err() == nil
 	})
+	open := p.from != 0
+	p.endCollected()
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -72,7 +74,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	case err != nil:
 		b.Warnf(p.line, "the log is incomplete after this line: %v", err)
 	}
-	if err != nil || long || p.from != 0 {
+	if err != nil || long || open {
 		b.Cut()
 	}
 	p.emitSummary()
@@ -99,7 +101,9 @@ type parser struct {
 	cpus        int
 	heap        float64
 	pauses      int64
-	quantaAt    int64 // ns: where the next quantum is put, 0 unknown
+	partial     bool    // the open pause is known by its collection alone
+	ended       float64 // ms, of the collection whose pause is open, NaN if it goes on
+	quantaAt    int64   // ns: where the next quantum is put, 0 unknown
 	quanta      []quanta
 	cut         int64
 	first, last int64
@@ -109,7 +113,7 @@ type parser struct {
 
 func (p *parser) clearPause() {
 	p.from, p.kind, p.collected, p.name, p.trigger = 0, evidence.PauseOther, false, "", ""
-	p.before, p.after, p.total, p.inOld, p.oldTook = math.NaN(), math.NaN(), math.NaN(), false, 0
+	p.before, p.after, p.total, p.inOld, p.oldTook, p.ended, p.partial = math.NaN(), math.NaN(), math.NaN(), false, 0, math.NaN(), false
 }
 
 // parseAttribute returns the value of name="value" of an element, "" without it.
@@ -156,6 +160,7 @@ func (p *parser) parseLine(text string) {
 	}
 	switch element, _, _ := strings.Cut(text[1:], " "); strings.TrimRight(element, "/>") {
 	case "exclusive-start":
+		p.endCollected()
 		if p.from != 0 {
 			p.cut++
 		}
@@ -172,10 +177,18 @@ func (p *parser) parseLine(text string) {
 	case "concurrent-global-final", "concurrent-collection-start":
 		p.setTrigger("concurrent collection")
 	case "gc-start":
+		if p.from == 0 { // the beginning of its pause was not copied
+			p.from, p.opened, p.partial = parseTimestamp(text), p.line, true
+		}
 		p.setCollection(parseAttribute(text, "type"))
+	case "/gc-end":
+		if p.partial {
+			p.endCollected()
+		}
 	case "gc-end":
 		p.setCollection(parseAttribute(text, "type"))
 		p.before, p.after = p.after, math.NaN() // the next mem-info is of the end
+		p.ended = parseFigure(text, "durationms")
 	case "mem-info":
 		if free, total := parseFigure(text, "free"), parseFigure(text, "total"); total >= free {
 			p.after, p.total = total-free, total
@@ -257,6 +270,13 @@ func (p *parser) setCollection(kind string) {
 		p.kind, p.name = evidence.PauseMixed, "partial collection"
 	case strings.Contains(kind, "mark"):
 		p.kind, p.name = evidence.PauseOther, "global mark increment"
+	}
+}
+
+// endCollected writes a pause of which a collection's end is known alone: it lasted at least as long as the collection.
+func (p *parser) endCollected() {
+	if p.from != 0 && !math.IsNaN(p.ended) {
+		p.endPause(p.ended)
 	}
 }
 

@@ -65,7 +65,11 @@ type entry struct {
 	zoned    bool
 	yearless bool
 	coarse   bool // its time is whole seconds
+	bare     bool // it has no time
 }
+
+// overcoming is what the server says of a client that it closes, as it did not take its answers.
+const overcoming = "scheduled to be closed ASAP for overcoming of output buffer limits"
 
 // entryOf reads a line; it returns false for lines that are not a server's.
 func entryOf(s string) (e entry, ok bool) {
@@ -77,6 +81,9 @@ func entryOf(s string) (e entry, ok bool) {
 	}
 	if strings.HasPrefix(s, "pid=") {
 		return parseFields(s)
+	}
+	if text := strings.Trim(s, "`>\" "); strings.HasPrefix(text, "Client id=") && strings.Contains(text, overcoming) { // copied without its stamp
+		return entry{text: text, bare: true}, true
 	}
 	rest, ok := e.parseWriter(s)
 	if !ok {
@@ -279,7 +286,10 @@ type parser struct {
 	firstLine             int64
 	unzoned               bool
 	yearless              bool
+	untimed               bool
 	coarse                bool
+	unsent                float64 // bytes, most that waited for a client that was closed
+	unsentLine            int64
 	unknown, firstUnknown int64
 	copied                []point
 	loads                 []load
@@ -341,6 +351,9 @@ func (p *parser) parseLine(l format.Line) {
 	switch {
 	case l.Stamp > 0:
 		e.at = l.Stamp
+	case e.bare:
+		e.at = max(1, p.b.Modified())
+		p.yearless, p.untimed = true, true
 	case e.yearless:
 		e.at = inYear(e.at, p.b.Modified())
 		p.yearless, p.unzoned = true, true
@@ -360,6 +373,10 @@ func (p *parser) parseLine(l format.Line) {
 	if m := version.FindStringSubmatch(e.text); m != nil {
 		p.about.Version = strings.ToUpper(m[1][:1]) + m[1][1:] + " " + m[2]
 	}
+	if strings.Contains(e.text, "overcoming of output buffer limits") && p.addUnsent(e.text, l.Number) {
+		p.countLine(evidence.RedisReplicaClosed, e.text, l.Number, e.at)
+		return
+	}
 	for _, k := range kinds {
 		if strings.Contains(e.text, k.text) {
 			p.countLine(k.kind, e.text, l.Number, e.at)
@@ -377,6 +394,29 @@ func (p *parser) parseLine(l format.Line) {
 			p.loads = keepNewest(append(p.loads, load{e.at, int64(s * 1e9), l.Number}), 2*mostPoints)
 		}
 	}
+}
+
+// addUnsent reads a client that is closed for its output buffer: "… flags=P … omem=114868232 events=r cmd=psubscribe". It returns true of replicas and monitors, for which
+// no request waits.
+func (p *parser) addUnsent(text string, line int64) (other bool) {
+	var omem float64
+	for f := range strings.FieldsSeq(text) {
+		name, value, _ := strings.Cut(f, "=")
+		switch name {
+		case "flags":
+			other = other || strings.ContainsAny(value, "SO")
+		case "cmd":
+			other = other || value == "monitor" || value == "sync" || value == "psync" || value == "replconf"
+		case "omem":
+			if v, err := strconv.ParseFloat(value, 64); err == nil && v >= 0 && v < 1e15 {
+				omem = v
+			}
+		}
+	}
+	if !other && omem > p.unsent {
+		p.unsent, p.unsentLine = omem, line
+	}
+	return other
 }
 
 // announced are texts that a server writes right before it forks: those of serverCron and syncWithReplicas, and of
@@ -438,12 +478,17 @@ func (p *parser) emitFacts() {
 	if p.coarse {
 		b.Clock().Resolution = 1e9
 	}
-	if p.yearless && b.Modified() <= 0 {
+	if p.untimed {
+		b.Clock().Name, b.Clock().Error = "lines without a time", evidence.Unanchored
+	} else if p.yearless && b.Modified() <= 0 {
 		b.Clock().Name, b.Clock().Error = "times without a year", evidence.Unanchored
 	} else if p.yearless {
 		b.Warnf(0, "its times have no year and were read as the latest before the file was written")
 	}
 	id := b.Subject(p.about)
+	if p.unsent > 0 {
+		b.FactAt(id, evidence.FactRedisUnsent, "", p.unsent, p.unsentLine)
+	}
 	for _, kind := range p.order {
 		k := p.kinds[kind]
 		b.FactAt(id, evidence.FactRedisTold, kind+evidence.Link+k.text, float64(k.count), k.line)

@@ -19,6 +19,7 @@ type clients struct {
 	hosts  map[string]*host
 	output float64 // bytes, of the client that has most
 	query  float64
+	asked  float64 // bytes, of all clients but blocked ones
 	n      int
 	where  []string // they connected
 }
@@ -80,6 +81,8 @@ func (c *clients) addClient(s string) bool {
 	}
 	if strings.Contains(of["flags"], "b") {
 		h.blocked++
+	} else {
+		c.asked += number("qbuf") // behind a blocked one whole commands wait
 	}
 	output := number("omem") + number("obl")
 	h.output += output
@@ -143,6 +146,7 @@ func (c *clients) addFigures(p *parser) {
 	}
 	add(evidence.SeriesRedisMostOutput, "", c.output)
 	add(evidence.SeriesRedisMostQuery, "", c.query)
+	add(evidence.SeriesRedisAllQuery, "", c.asked)
 	if p.looked[0] == 0 {
 		p.looked[0], p.looked[2] = at, p.began
 	}

@@ -125,6 +125,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	*b.Clock() = evidence.Clock{Name: "since process start", Error: evidence.Unanchored, Resolution: 1e6}
 	last := all[len(all)-1]
+	looks := len(all)
+	all = cutIdle(all)
 	var sum, most, busy float64
 	for _, x := range all {
 		sum += x.runnable
@@ -134,7 +136,7 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	n := float64(len(all))
 	b.Table(evidence.Table{Title: "Go's scheduler", Columns: []string{"", "value"}, Rows: [][]string{
 		{"Ps (GOMAXPROCS)", formatFigure(last.procs)}, {"of these busy %", formatFigure(100 * busy / n)},
-		{"goroutines ready to run, mean", formatFigure(sum / n)}, {"goroutines ready to run, most", formatFigure(most)}, {"lines", formatFigure(n)}}})
+		{"goroutines ready to run, mean", formatFigure(sum / n)}, {"goroutines ready to run, most", formatFigure(most)}, {"lines", formatFigure(float64(looks))}, {"of these without idle ones before and behind", formatFigure(n)}}})
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(last.procs)})
 	fact := func(key string, v float64) {
 		b.FactAt(subject, key, formatFigure(v), v, line)
@@ -149,6 +151,22 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Warnf(0, "lines beyond the first %d were left out: %d", mostKept, dropped)
 	}
 	return nil
+}
+
+// cutIdle leaves out lines at the beginning and the end in which nothing is ready to run and most Ps are idle: they are from before and after the load.
+func cutIdle(all []look) []look {
+	idle := func(x look) bool { return x.runnable == 0 && 2*x.idle >= x.procs }
+	from, until := 0, len(all)
+	for from < until && idle(all[from]) {
+		from++
+	}
+	for until > from && idle(all[until-1]) {
+		until--
+	}
+	if from == until {
+		return all
+	}
+	return all[from:until]
 }
 
 // From which part of busy Ps, and from how many runnable goroutines per P, waiting is reported.

@@ -33,6 +33,47 @@ func tickCollected(t *told, before, after string) bool {
 	return true
 }
 
+// durationWorded reads "30.699608032226564 milliseconds", "1.2 seconds" and "812ms" behind the mark.
+func durationWorded(t *told, _, after string) bool {
+	if t.took = durationOf(after); t.took == 0 {
+		digits, unit, _ := strings.Cut(after, " ")
+		v, err := strconv.ParseFloat(digits, 64)
+		if err != nil || !(v > 0 && v < 1e7) {
+			return false
+		}
+		switch {
+		case strings.HasPrefix(unit, "ms"), strings.HasPrefix(unit, "milli"):
+			t.took = v * 1e6
+		case strings.HasPrefix(unit, "s"):
+			t.took = v * 1e9
+		}
+	}
+	return t.took > 0
+}
+
+// delayReceived reads "350ms. Received 1126.05ms." of Kibana's metrics.
+func delayReceived(t *told, _, after string) bool {
+	_, got, ok := strings.Cut(after, " Received ")
+	t.took = durationOf(got)
+	return ok && t.took > 0
+}
+
+// threadStopped reads "WARNING! thread 16" before the mark and "2810 milliseconds" behind it, which HAProxy (2.9 on) says each 100 ms of a thread that does not come back.
+func threadStopped(t *told, before, after string) bool {
+	_, thread, ok := format.CutLast(before, "thread ")
+	ms, _, ok2 := strings.Cut(after, " milliseconds")
+	t.took, t.worker = parseWhole(ms)*1e6, thread
+	return ok && ok2 && t.took > 0 && parseWhole(thread) > 0
+}
+
+// heartbeatLate reads "2345] ms ago, expected interval is [1000] ms." of a member of a cluster (Akka, Pekko).
+func heartbeatLate(t *told, _, after string) bool {
+	sent, rest, ok := strings.Cut(after, "] ms ago, expected interval is [")
+	every, _, ok2 := strings.Cut(rest, "] ms")
+	t.took = (parseWhole(sent) - parseWhole(every)) * 1e6
+	return ok && ok2 && t.took > 0
+}
+
 // longTick (ns) is how long a tick of the game may take: twenty are to be done each second.
 const longTick = 50e6
 

@@ -114,6 +114,14 @@ var kinds = []kind{
 		"work held the event loop", heldAdvice},
 	{"blocked-at", "Node.js", []byte("ms, operation started here"), blockedBefore, heldLoop, "node", "",
 		"work held the event loop", heldAdvice},
+	{"loop-blocked", "Node.js", []byte("vent loop blocked for "), durationWorded, heldLoop, "node", "",
+		"work held the event loop", heldAdvice},
+	{"kibana-loop", "Kibana", []byte("vent loop delay threshold exceeded "), delayReceived, heldLoop, "node", "",
+		"work held the event loop", heldAdvice},
+	{"haproxy-thread", "HAProxy", []byte(" has stopped processing traffic for "), threadStopped, heldLoop, "", "",
+		"a thread was busy with one piece of work, and its connections waited", "the trace below the warning tells where it was: regular expressions, maps, Lua, or a lock of HAProxy's own, for which a later release may help"},
+	{"akka-heartbeat", "Akka", []byte("heartbeat was delayed. Previous heartbeat was sent ["), heartbeatLate, heldLoop, "jvm", "",
+		"a heartbeat was sent late", "its dispatcher had no free thread, or the process did not run: a thread dump shows what dispatchers do, a GC log and top the rest"},
 	{"python-client", "a client", []byte(": Read timed out. (read timeout="), pythonCall, noAnswer, "a server", "",
 		"a server gave no answer in time", calledAdvice},
 	{"go-client", "a client", []byte(" (Client.Timeout exceeded while awaiting headers)"), goCall, noAnswer, "a server", "",
@@ -298,7 +306,7 @@ func vertxBlocked(t *told, before, after string) bool {
 
 // blockedBefore reads "Blocked for 155.159ms" before the mark's rest, which blocked-at of Node.js prints above the stack that began the work.
 func blockedBefore(t *told, before, _ string) bool {
-	_, ms, ok := format.CutLast(before, "Blocked for ")
+	_, ms, ok := format.CutLast(before, "locked for ") // "Event loop blocked for" in what people log by it
 	v, err := strconv.ParseFloat(ms, 64)
 	if !ok || err != nil || !(v > 0 && v < 1e9) {
 		return false

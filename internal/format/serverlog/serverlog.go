@@ -15,6 +15,10 @@
 //	Executing <Task pending name='Task-7' coro=<serve() running at /srv/app.py:31> …> took 0.484 seconds           asyncio, debug mode
 //	Thread Thread[vert.x-eventloop-thread-2,5,main] has been blocked for 5103 ms, time limit is 2000               Vert.x, Quarkus
 //	Blocked for 155.159ms, operation started here:                                                                 Node.js, blocked-at
+//	Event loop blocked for 30.7 milliseconds                                                                       Node.js, programs that measure it themselves
+//	Event loop delay threshold exceeded 350ms. Received 1126.05ms.                                                 Kibana
+//	WARNING! thread 16 has stopped processing traffic for 2810 milliseconds                                        HAProxy
+//	heartbeat was delayed. Previous heartbeat was sent [2345] ms ago, expected interval is [1000] ms.              Akka, Pekko
 //	2022-04-21 10:02:11 : Greenlet <Greenlet at 0x10f3b6d00: …> appears to be blocked                              gevent, monitor thread
 //	[WARNING] Your app's responsiveness to a new asynchronous event (…) was in excess of 100 milliseconds.         cats-effect
 //	Can't keep up! Is the server overloaded? Running 5031ms or 100 ticks behind                                    Minecraft
@@ -37,7 +41,7 @@
 //
 // Sources: ngx_connection.c and ngx_http_upstream.c of nginx (1.0 to 1.27), prefork.c and event.c of Apache (2.2 to 2.4), arbiter.py of
 // gunicorn (0.8 to 23), core/loop.c and core/master_utils.c of uWSGI (1.9 to 2.0), wal.go of etcd (2 to 3.6), FileTxnLog.java of
-// ZooKeeper (3.4 to 3.9), base_events.py of Python (3.4 to 3.14), BlockedThreadChecker.java of Vert.x (3 to 5), _tracer.py of gevent (1.3 to 24), CpuStarvationCheck.scala of cats-effect (3.4 to 3.6), node-http-handler.ts of
+// ZooKeeper (3.4 to 3.9), base_events.py of Python (3.4 to 3.14), BlockedThreadChecker.java of Vert.x (3 to 5), _tracer.py of gevent (1.3 to 24), CpuStarvationCheck.scala of cats-effect (3.4 to 3.6), wdt.c and debug.c of HAProxy (2.9 to 3.3), HeartbeatSender.scala of Akka (2.4 to 2.8), node-http-handler.ts of
 // smithy-typescript (2 to 4), reactor.cc of Seastar,
 // QueuedThreadPool.java of Jetty (8 to 12), log_subscriber.rb of Rails (3 to 8), PGMap.cc, HealthMonitor.cc and OSD.cc of Ceph (0.94 to 19), and those of the other servers in lines.go.
 //
@@ -65,7 +69,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
-	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases, the SDK of AWS), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, gevent, Vert.x, cats-effect, Seastar, blocked-at, Minecraft), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go); of programs that log what their cache lacks",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases, the SDK of AWS), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, gevent, Vert.x, cats-effect, Seastar, blocked-at, HAProxy, Kibana, Akka, Minecraft), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go); of programs that log what their cache lacks",
 	Match: matchHead,
 	Parse: parseArtifact,
 }

@@ -88,19 +88,27 @@ type row struct {
 // summaryRow reads " 57.02    0.018390           0    444306           getdents", with or without errors.
 func summaryRow(line string) (r row, ok bool) {
 	f := strings.Fields(line)
+	if len(f) > 5 && isNumbered(f) {
+		f = f[1:]
+	}
 	if len(f) != 5 && len(f) != 6 {
 		return r, false
 	}
 	var v [5]float64
 	for i, s := range f[:len(f)-1] {
-		x, err := strconv.ParseFloat(s, 64)
+		x, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64) // by the locale
 		if err != nil || !(x >= 0 && x < 1e15) {
 			return r, false
 		}
 		v[i] = x
 	}
 	r = row{name: f[len(f)-1], seconds: v[1], calls: v[3], errors: v[4]}
-	return r, v[0] <= 100.01 && strings.Contains(f[1], ".") && isName(r.name) && r.name != "total"
+	return r, v[0] <= 100.01 && strings.ContainsAny(f[1], ".,") && isName(r.name) && r.name != "total"
+}
+
+// isNumbered says whether the fields of a row begin with the number of its line, as an editor shows it: a share has decimals.
+func isNumbered(f []string) bool {
+	return strings.Trim(f[0], "0123456789") == "" && strings.ContainsAny(f[1], ".,") && strings.ContainsAny(f[2], ".,")
 }
 
 // isName says whether a word may be the name of a system call.

@@ -67,6 +67,7 @@ type parser struct {
 	monitor   debugged
 	listed    bool  // the circle has been printed, its stacks follow
 	stacks    bool  // these stacks are all that was copied
+	headless  bool  // threads are copied without their first lines
 	deadlocks int64 // that the JVM found
 
 	dumps, threads, more, deep int64
@@ -107,6 +108,8 @@ func (p *parser) parseLine(l format.Line) {
 	case p.section == outside && isListed(trimmed): // or only its stacks
 		p.beginDump(l, nil)
 		p.stacks = true
+	case (p.section == outside || p.headless && p.section == afterwards) && isHeadless(trimmed):
+		p.startHeadless(trimmed, l)
 	case p.section == outside:
 		p.parsePreamble(text)
 	case p.section == deadlock:
@@ -172,7 +175,40 @@ func (p *parser) endParagraph() {
 	}
 }
 
+// isHeadless says whether a line begins a thread whose first line was not copied: its state, or the lock that it waits for or has.
+func isHeadless(text []byte) bool {
+	if bytes.HasPrefix(text, stateLine) {
+		return true
+	}
+	for _, words := range []string{"- waiting to lock <", "- parking to wait for ", "- locked <"} {
+		if bytes.HasPrefix(text, []byte(words)) {
+			k, ok := readLock(string(text[:min(len(text), maxFrame)]))
+			return ok && k.object != "" && k.class != ""
+		}
+	}
+	return false
+}
+
+// startHeadless opens a thread without a name.
+func (p *parser) startHeadless(text []byte, l format.Line) {
+	p.endThread()
+	if p.section == outside {
+		p.beginDump(l, nil)
+	}
+	p.headless, p.section = true, inThread
+	p.startThread(header{name: "thread", cpu: -1})
+	if state, ok := bytes.CutPrefix(text, stateLine); ok {
+		p.now.state = strings.TrimSpace(string(state))
+		return
+	}
+	p.parseThreadLine(string(text[:min(len(text), maxFrame+3)]))
+	if p.now.wait.use == evidence.ToLock {
+		p.now.state = "BLOCKED (on object monitor)"
+	}
+}
+
 func (p *parser) parseHeader(text []byte, l format.Line) {
+	p.headless = false
 	h, ok := readHeader(text)
 	if name, named := bytes.CutSuffix(text, []byte(`":`)); !ok && p.stacks && named && len(name) > 1 {
 		h, ok = header{name: string(name[1:min(len(name), maxName)]), cpu: -1}, true

@@ -63,9 +63,16 @@ func matchHead(head []byte) format.Confidence {
 	if isJSON(head) || isActuator(head) || isToFile(head) {
 		return format.Sure
 	}
-	var titled, inside, circle, stacks, listed, numbered, named bool
+	var titled, inside, circle, stacks, listed, numbered, named, headless bool
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, " \t\r\n")
+		trimmed := bytes.TrimLeft(l, " \t")
+		if headless && bytes.HasPrefix(trimmed, []byte("at ")) {
+			if _, _, _, ok := readFrame(string(trimmed[3:])); ok {
+				return format.Sure
+			}
+		}
+		headless = isHeadless(trimmed)
 		switch {
 		case named && wordedState(bytes.TrimLeft(l, " \t")) != "":
 			return format.Sure

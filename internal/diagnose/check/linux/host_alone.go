@@ -252,6 +252,9 @@ func judgeHostCPU(c *check.Case) (v check.Verdict, ok bool) {
 	h := metrics.ShownOf(c.Bundle)
 	cpus := float64(c.Bundle.Subjects[c.Subject].CPUs)
 	busy, ready := h.Busy, h.Running
+	if !ready.Known() && cpus > 0 && h.Load.Number >= manyLoad.Value*cpus && busy.Known() && busy.Number >= noneFree.Value {
+		return judgeLoad(c, &h, cpus), true
+	}
 	if cpus == 0 || !busy.Known() || !ready.Known() || busy.Number < noneFree.Value || ready.Number < manyReady.Value*cpus {
 		return v, false
 	}
@@ -265,4 +268,23 @@ func judgeHostCPU(c *check.Case) (v check.Verdict, ok bool) {
 	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
 	v.Needs = []check.Need{askProcess}
 	return v, true
+}
+
+// manyLoad is more than manyReady: a load average counts tasks that wait in the kernel, too.
+var manyLoad = check.Threshold{Name: "load average for each CPU, while all CPUs are busy", Value: 10, Unit: "times",
+	Why: "of tasks that wait in the kernel, for a disk or a network file system, there are seldom as many while no CPU is free", Source: "three times what counts of tasks that are known to be ready, as up to two thirds may wait for something else"}
+
+// judgeLoad judges the CPUs of a host of which the load average is known and not how many tasks are ready.
+func judgeLoad(c *check.Case, h *metrics.Shown, cpus float64) check.Verdict {
+	load := h.Load.Number
+	v := check.Verdict{Rule: check.Matters, Weight: load / cpus,
+		Title:   fmt.Sprintf("The host has too few CPUs for what runs on it: its load is %s for %.0f CPUs, which are busy %s of the time.", units.Num(load), cpus, units.Percent(h.Busy.Number)),
+		Summary: fmt.Sprintf("a load of %s for %.0f CPUs", units.Num(load), cpus)}
+	v.Weigh(h.Busy.Number, noneFree)
+	v.Weigh(load/cpus, manyLoad)
+	v.Evidence = append(v.Evidence, c.Figure("host.load", "load average: tasks that run, are ready or wait in the kernel", load, "count", h.Load.Origin),
+		c.Figure("host.busy_share", "share of the CPUs' time in which they were busy", h.Busy.Number, "1", h.Busy.Origin))
+	v.Fix = []check.Fix{{Text: "find which processes use the CPUs (pidstat 1, top), run fewer of them there, or use more CPUs"}}
+	v.Needs = []check.Need{askProcess}
+	return v
 }

@@ -47,6 +47,10 @@ func judgeHostReclaim(c *check.Case) (check.Verdict, bool) {
 		check.Fix{Text: "find what fills the host's memory (memory.current of each cgroup), and limit it or give the host more; where a file system's inodes fill it, slabtop shows them"}); ok {
 		return v, true
 	}
+	if v, ok := judgeHung(c, evidence.KernelSaidHungReclaim, "for memory that the kernel must free first"); ok {
+		v.Fix = []check.Fix{{Text: "find what fills the host's memory (free -m, slabtop, memory.current of each cgroup), and limit it or give the host more; a file system that needs memory to write (ZFS, NFS, FUSE) needs some kept free (vm.min_free_kbytes)"}}
+		return v, true
+	}
 	return judgeProfile(c, evidence.KernelReclaim, "frees memory before it can give some",
 		check.Fix{Text: "raise the memory limit of the group that reclaims (memory.events counts max), or give the host more memory; files that are read once need not be cached"})
 }

@@ -32,9 +32,9 @@ What helps: values of some kB that hold only data read together; large values sp
 in an object store with only their key in Redis; a cache of them in the client; a dedicated server,
 so that small values do not wait behind them. io-threads (6.0 and later) move socket reads and
 writes off the main thread.`,
-	Least: fmt.Sprintf("a value of 1 MiB or more in transfer, and %v of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for %v of the time, 10 ms or more each; by one INFO alone, as much since the start with %v for each command on average",
+	Least: fmt.Sprintf("a value of 1 MiB or more in transfer, and %v of the main thread's time for bytes (1 ns per byte and direction), or simple commands on large values that block it for %v of the time, 10 ms or more each; by CLIENT LIST alone, 100 MB that arrive at once, a value of 1 MiB among them; by one INFO alone, as much since the start with %v for each command on average",
 		ofThread, often, big),
-	Thresholds: []check.Threshold{anyTraffic, big, few, forAll, hasTime, mostLooks, ofThread, often, rare, someAnswers, waitsToBeSent},
+	Thresholds: []check.Threshold{anyTraffic, arriving, big, few, forAll, hasTime, mostLooks, ofThread, often, rare, someAnswers, waitsToBeSent},
 
 	Needs:   "INFO twice, half a minute apart, and SLOWLOG GET: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -44,12 +44,19 @@ writes off the main thread.`,
 var big = check.Threshold{Name: "size of a value", Value: 1 << 20, Unit: "bytes",
 	Why: "it keeps the thread as long as a hundred small commands", Source: "arithmetic: 1 ns a byte"}
 
+// arriving is how many bytes of values must arrive at one time that is known alone.
+var arriving = check.Threshold{Name: "bytes that arrive at once, in values of 1 MiB and more", Value: 100e6, Unit: "bytes",
+	Why: "the thread copies them for 100 ms, in which no other client is answered", Source: "arithmetic: 1 ns a byte"}
+
 const (
 	perByte = 1. // ns: copied to a buffer, and through a socket
 )
 
 func judgeBig(c *check.Case) check.Verdict {
 	s := serverOf(c)
+	if s != nil && s.Looks == 0 && s.QueryBuffers.Number >= big.Value && s.Arriving.Number >= arriving.Value {
+		return s.judgeArriving(c)
+	}
 	if s == nil || s.Looks == 0 && !s.Slow.Watched {
 		return notTold("")
 	}
@@ -111,6 +118,24 @@ func judgeBig(c *check.Case) check.Verdict {
 	if s.Release.AtLeast(6, 0) && !(s.IOThreads.Number > 1) {
 		v.Fix = append(v.Fix, check.Fix{Text: "write responses to sockets in other threads", Setting: "io-threads 4"})
 	}
+	return v
+}
+
+// judgeArriving judges by CLIENT LIST alone: values of many MB are arriving from several clients. Small commands are taken from a query
+// buffer as soon as they are read, so that what fills it is one command.
+func (s *server) judgeArriving(c *check.Case) check.Verdict {
+	v := check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title: fmt.Sprintf("Values of up to %s probably delay all clients of %s: %s were arriving when its clients were listed, which its main thread copies for %s.",
+			units.Size(s.QueryBuffers.Number), s.productTitle(), units.Size(s.Arriving.Number), units.Time(s.Arriving.Number*perByte)),
+		Summary: fmt.Sprintf("values of up to %s, %s at once", units.Size(s.QueryBuffers.Number), units.Size(s.Arriving.Number)),
+		Spends:  "transferring values of " + units.Size(s.QueryBuffers.Number),
+		Needs:   []check.Need{asked}}
+	v.Weigh(s.QueryBuffers.Number, big)
+	v.Weigh(s.Arriving.Number, arriving)
+	v.Evidence = append(v.Evidence, c.Figure("redis.largest_value_bytes", "largest value transferred", s.QueryBuffers.Number, "bytes", s.QueryBuffers.Origin),
+		c.Figure("redis.arriving_bytes", "bytes of commands that were arriving, of all clients", s.Arriving.Number, "bytes", s.Arriving.Origin))
+	v.Fix = []check.Fix{{Text: "find which keys they are, then split them, compress them, or move them to an object store and keep only the key in Redis", Code: "redis-cli --bigkeys"},
+		{Text: "let fewer clients write such values at the same time: until a command is whole, its buffer takes memory, too (maxmemory-clients of Redis 7 bounds it)"}}
 	return v
 }
 

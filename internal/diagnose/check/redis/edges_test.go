@@ -102,6 +102,15 @@ func TestToldEdges(t *testing.T) {
 		}
 		return text
 	}
+	arrive := func(n, each int, flags string) (text string) {
+		for i := range n {
+			text += fmt.Sprintf("id=%d addr=10.0.0.7:%d laddr=10.0.0.9:6379 fd=%d name= age=300 idle=0 flags=%s db=0 sub=0 psub=0 multi=-1 qbuf=%d qbuf-free=0 obl=0 oll=0 omem=0 events=r cmd=set\n", 20+i, 51000+i, 10+i, flags, each)
+		}
+		return text
+	}
+	closed := func(flags string, unsent int) string {
+		return fmt.Sprintf("7:M 23 Nov 2026 08:46:14.001 # Client id=20 addr=10.0.0.7:51000 fd=10 name= age=300 idle=0 flags=%s db=0 sub=0 psub=1 multi=-1 qbuf=0 qbuf-free=0 obl=0 oll=90 omem=%d events=rw cmd=psubscribe scheduled to be closed ASAP for overcoming of output buffer limits.\n", flags, unsent)
+	}
 	sends := func(perSecond float64, each int, more grow) []string {
 		rates := grow{"total_net_output_bytes": perSecond}
 		for k, v := range more {
@@ -144,6 +153,14 @@ func TestToldEdges(t *testing.T) {
 		{redis.NetworkBound, without(two(nil), "total_net_output_bytes"), checktest.Row{About: "what was sent was not told", Rule: check.NotRecorded}},
 		{redis.Fork, without(two(nil), "total_forks", "latest_fork_usec"), checktest.Row{About: "forks were not told", Rule: check.NotRecorded}},
 		{redis.CPUSaturated, without(two(busy(.82)), "total_commands_processed"), checktest.Row{About: "82 % of a CPU, for unknown many commands", Rule: check.Matters, Says: "it can run no more commands than now"}},
+
+		{redis.BigValue, []string{arrive(3, 34_000_000, "N")}, checktest.Row{About: "three of 34 MB arrive", Rule: check.StandsAlone, ID: "redis.arriving_bytes", Figure: 102e6, Says: "which its main thread copies for 102 ms"}},
+		{redis.BigValue, []string{arrive(3, 33_000_000, "N")}, checktest.Row{About: "three of 33 MB arrive", Rule: check.NotRecorded}},
+		{redis.BigValue, []string{arrive(300, 1_000_000, "N")}, checktest.Row{About: "300 of not quite a MiB arrive", Rule: check.NotRecorded}},
+		{redis.BigValue, []string{arrive(3, 34_000_000, "b")}, checktest.Row{About: "what blocked clients sent waits", Rule: check.NotRecorded}},
+		{redis.NetworkBound, []string{closed("N", 1_100_000)}, checktest.Row{About: "a client was closed with 1.1 MB unsent", Rule: check.StandsAlone, ID: "redis.closed_unsent_bytes", Figure: 1.1e6, Says: "1.05 MiB waited for it"}},
+		{redis.NetworkBound, []string{closed("N", 1_000_000)}, checktest.Row{About: "with not quite a MiB", Rule: check.NotRecorded}},
+		{redis.NetworkBound, []string{closed("S", 300_000_000)}, checktest.Row{About: "a replica was closed", Rule: check.NotRecorded}},
 
 		{redis.NetworkBound, sends(2e6, 70_000, nil), checktest.Row{About: "70 kB wait for each client", Rule: check.Matters, ID: "redis.output_waiting_bytes", Figure: 280_000, Says: "to 10.0.0.7 wait"}},
 		{redis.NetworkBound, sends(2e6, 60_000, nil), checktest.Row{About: "60 kB wait for each", Rule: check.TooLittle, ID: "redis.sent_bytes_per_s", Figure: 2e6}},

@@ -141,7 +141,7 @@ func judgeFork(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("%s is slow while it saves: %s of commands then wait 10 ms and more, %s otherwise.", s.productTitle(), units.Percent(late), units.Percent(otherwise))
 		return v
 	}
-	if most, from := s.longestEvent("fork"); most >= longStop.Value {
+	if most, from := s.longestEvent("fork"); most >= longStop.Value || most >= longLast.Value && (s.Single || s.Looks == 0) {
 		return oneFork(c, s, most, from)
 	}
 	if f.Last.Number >= longLast.Value && s.Single {

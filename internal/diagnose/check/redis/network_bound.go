@@ -32,8 +32,8 @@ What helps: fewer bytes: only the needed fields, compressed values, client-side 
 later); several servers on several links, or replicas near the clients; a faster link, or client and
 server on one machine. For a client that does not read: find what it does instead; make it request
 less at a time.`,
-	Least:      "output buffers of 64 KiB and more in half of the CLIENT LIST samples, or clients closed for their output buffer, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU",
-	Thresholds: []check.Threshold{anyTraffic, few, hasTime, mostLooks, someAnswers, waitsToBeSent},
+	Least:      "output buffers of 64 KiB and more in half of the CLIENT LIST samples, or clients closed for their output buffer, with 1 MB/s sent, while the main thread uses less than 60 % of a CPU; by its log alone, a client closed with 1 MiB waiting for it",
+	Thresholds: []check.Threshold{anyTraffic, closedFor, few, hasTime, mostLooks, someAnswers, waitsToBeSent},
 
 	Needs:   "INFO twice and CLIENT LIST: unstall redis://HOST:PORT",
 	Applies: isRedis,
@@ -55,6 +55,11 @@ var (
 
 func judgeNetwork(c *check.Case) check.Verdict {
 	s := serverOf(c)
+	if s != nil && s.Looks == 0 {
+		if v, ok := s.judgeClosed(c); ok {
+			return v
+		}
+	}
 	if s == nil || s.Looks == 0 {
 		return notTold("")
 	}
@@ -110,6 +115,30 @@ func judgeNetwork(c *check.Case) check.Verdict {
 		check.Fix{Text: "check whether the link is full (sar -n DEV, the cloud machine's limit) or the client does not read: then find what it does instead"},
 		check.Fix{Text: "use several servers on several links, replicas near the clients, or one machine for client and server"})
 	return v
+}
+
+// closedFor is how much must have waited for a client that its log says was closed for it.
+var closedFor = check.Threshold{Name: "bytes that waited for a client that was closed for them", Value: 1 << 20, Unit: "bytes",
+	Why: "they take a second and more of a link of 8 Mbit/s", Source: "arithmetic: 1 MiB at 1 MB/s"}
+
+// judgeClosed judges by the log alone: it closed clients that did not take their answers.
+func (s *server) judgeClosed(c *check.Case) (v check.Verdict, ok bool) {
+	unsent, told := c.Fact(evidence.FactRedisUnsent)
+	n := s.countLines(evidence.RedisOutputClosed)
+	if !told || n == 0 || unsent.Number < closedFor.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("A client of %s does not take its answers, or the link to it does not: %s waited for it, and it was closed.", s.productTitle(), units.Size(unsent.Number)),
+		Summary: fmt.Sprintf("%s in the output buffer of a client that was closed", units.Size(unsent.Number)),
+		Spends:  "sending responses that wait for the network"}
+	v.Weigh(unsent.Number, closedFor)
+	v.Evidence = append(v.Evidence, c.Figure("redis.closed_unsent_bytes", "most bytes that waited for a client that was closed", unsent.Number, "bytes", unsent.Origin),
+		c.Figure("redis.clients_closed", "clients closed for their output buffer", float64(n), "count", s.toldAt(evidence.RedisOutputClosed)))
+	v.Fix = []check.Fix{{Text: "find what this client does instead of reading (its name and last command stand in the line), and let it subscribe to less, or ask for less at a time"},
+		{Text: "check whether the link is full (sar -n DEV, the cloud machine's limit); a higher client-output-buffer-limit only lets more wait"}}
+	v.Needs = []check.Need{{What: "whether answers wait for other clients, too", Command: "redis-cli CLIENT LIST > clients.txt"}}
+	return v, true
 }
 
 // unsentBytes returns how many bytes waited for all clients at most, and in which part of the

@@ -36,6 +36,8 @@ func TestToldByLogEdges(t *testing.T) {
 		{RowLock, figures{evidence.FactLockWaitMost: .99e9, evidence.FactLockWaits: 9}, "", row{About: "waits of less than a second", Rule: none}},
 		{RowLock, figures{evidence.FactLockWaitMost: 1.01e9, evidence.FactLockWaits: 1, evidence.FactDeadlocks: 2, evidence.FactLockTimeouts: 3}, "", row{About: "waits, deadlocks and time-outs", Rule: check.StandsAlone, ID: evidence.FactDeadlocks, Figure: 2, Says: "up to 1.01 s"}},
 		{RowLock, figures{evidence.FactLockTimeouts: 3}, "", row{About: "time-outs", Rule: check.StandsAlone, ID: "database.lock_timeouts", Figure: 3, Says: "until they give up: 3 time-outs"}},
+		{RowLock, figures{evidence.FactTableLockWaits: 3, evidence.FactLockWaits: 3}, "", row{About: "three wait for a table", Rule: check.StandsAlone, ID: "database.table_lock_waits", Figure: 3, Says: "wait for the lock of a whole table"}},
+		{RowLock, figures{evidence.FactTableLockWaits: 2, evidence.FactLockWaits: 9}, "", row{About: "two wait for a table", Rule: none}},
 		{RowLock, figures{evidence.FactDeadlocks: 1}, "", row{About: "a deadlock", Rule: check.StandsAlone, ID: evidence.FactDeadlocks, Figure: 1, Says: "1 deadlock, each ended"}},
 		{RowLock, figures{evidence.FactDeadlocks: 0}, "", row{About: "no deadlock", Rule: none}},
 

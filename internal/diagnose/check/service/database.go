@@ -116,6 +116,9 @@ func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 	if gave, told := c.Fact(evidence.FactLockTimeouts); told && s.Kind == evidence.Dependency && !long {
 		return judgeLockTimeouts(c, gave), true
 	}
+	if queued, _ := c.Fact(evidence.FactTableLockWaits); s.Kind == evidence.Dependency && !long && queued.Number >= fewQueued.Value {
+		return judgeTableLocks(c, queued), true
+	}
 	if s.Kind != evidence.Dependency || !long {
 		return judgeDeadlocks(c)
 	}
@@ -132,6 +135,21 @@ func judgeLocked(c *check.Case) (v check.Verdict, ok bool) {
 	v.Fix = []check.Fix{shortenLocks}
 	v.Needs = []check.Need{{What: "requests of its callers from the same time, to show what it costs them: an access log or spans"}}
 	return v, true
+}
+
+// fewQueued is how many statements must wait where nothing says for how long.
+var fewQueued = check.Threshold{Name: "statements that wait for the lock of a whole table, at one look", Value: 3, Unit: "count",
+	Why: "one or two may have come in the moment in which another alters the table; readers wait for no other statement, so that a queue is of a lock that is held for long", Source: "Poisson: where 1 is usual, 3 or more come by chance one time in twelve"}
+
+// judgeTableLocks judges a database by a look at its locks: statements queue for that of a whole table.
+func judgeTableLocks(c *check.Case, queued evidence.Fact) check.Verdict {
+	v := check.Verdict{Rule: check.StandsAlone, Weight: queued.Number,
+		Title:   fmt.Sprintf("Probably: %s of %s wait for the lock of a whole table, behind a transaction that holds it or a change of the table that waits itself.", units.Plural(int(queued.Number), "statement"), c.Bundle.Subjects[c.Subject].Name),
+		Summary: units.Plural(int(queued.Number), "statement") + " waiting for the lock of a table, at one look"}
+	v.Evidence = append(v.Evidence, c.Figure("database.table_lock_waits", "statements that wait for the lock of a whole table, at one look", queued.Number, "count", queued.Origin))
+	v.Fix = []check.Fix{{Text: "find the transaction that holds it (pg_blocking_pids, or sys.schema_table_lock_waits of MySQL) and end it; change tables with a short lock_timeout, so that a change that waits does not delay those behind it"}}
+	v.Needs = []check.Need{{What: "how long they have waited: pg_stat_activity with now() - query_start, or SHOW PROCESSLIST, twice"}}
+	return v
 }
 
 var shortenLocks = check.Fix{Text: "find the transaction that holds the lock (pg_blocking_pids, or sys.innodb_lock_waits of MySQL), and make it short: no calls to others within one, none left open, rows taken in the same order everywhere"}

@@ -36,8 +36,8 @@ What helps: the call to others before the transaction begins or after it commits
 contended row changed last, right before COMMIT; a shorter transaction; several rows
 instead of one (a counter in parts); SKIP LOCKED for queues. What does not help: a faster
 database, a larger pool of connections, an index.`,
-	Least: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, or the tables differ, 7 of 10; and 25 % of slow time waited so; by a database's own words alone, a wait for a lock of a second, or a deadlock",
-	Thresholds: []check.Threshold{check.TwoKinds, aSecond, aboveChance, atGap, givenUp, leastLongCalls, longCall, longTimes, mostByShape, mostHolders, mostOfGap, mostReleased,
+	Least: "20 calls of 5 ms and of 5 times what is usual at their dependency, 3 of 10 of which are answered within 2 ms of the end of another connection's transaction, 3 times as many as by chance; where only sizes and times are known, or the tables differ, 7 of 10; and 25 % of slow time waited so; by a database's own words alone, a wait for a lock of a second, a deadlock, or at one look 3 statements that wait for the lock of a whole table",
+	Thresholds: []check.Threshold{check.TwoKinds, aSecond, aboveChance, atGap, fewQueued, givenUp, leastLongCalls, longCall, longTimes, mostByShape, mostHolders, mostOfGap, mostReleased,
 		releasedWithin, tenSeconds, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "the calls on each connection (as root, unstall record PID)",
