@@ -268,8 +268,9 @@ func (c *Case) judgeSick(d *diagnose.Diagnosis, k *Kept) {
 			return
 		}
 	}
+	told := strings.ToLower(toldText(&d.Verdicts[first]))
 	for _, words := range a.Unsaid {
-		if strings.Contains(said, strings.ToLower(words)) {
+		if strings.Contains(told, strings.ToLower(k.expandAddresses(words))) {
 			c.Why = fmt.Sprintf("it says %s: %s", words, c.Title)
 			return
 		}
@@ -312,9 +313,16 @@ func verdictText(v *diagnose.Verdict) string {
 	for i := range said {
 		said[i].Origin, said[i].Source = "", ""
 	}
-	text, err := json.Marshal([]any{v.Title, v.Summary, said, v.Fix})
+	return joinText(v.Title, v.Summary, said, v.Fix)
+}
+
+// toldText returns what a verdict claims and advises: its title and fixes. Its figures compare with other things, too.
+func toldText(v *diagnose.Verdict) string { return joinText(v.Title, v.Fix) }
+
+func joinText(parts ...any) string {
+	text, err := json.Marshal(parts)
 	if err != nil {
-		return v.Title
+		return ""
 	}
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
 }

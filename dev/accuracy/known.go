@@ -99,8 +99,8 @@ type answer struct {
 	Also  []string `json:"also,omitempty"`  // these may be found, too
 	Names []string `json:"names,omitempty"` // words that the first verdict must have; A|B: one of them, such as a method and its caller into which a compiler may inline it
 	Never []string `json:"never,omitempty"` // these causes must not be found, at any rank
-	// Unsaid are words that the first verdict must not have: harmful advice, or advice that
-	// has nothing to do with the fault.
+	// Unsaid are words that the title and the fixes of the first verdict must not have: harmful advice, or
+	// advice that has nothing to do with the fault.
 	Unsaid []string `json:"unsaid,omitempty"`
 }
 
