@@ -50,7 +50,7 @@ maximum.`,
 		check.Material, onAnyHost, longQueue),
 	Thresholds: []check.Threshold{atRest, beyondLeast, beyondMinimum, blocking, collecting, drained, fewHeartbeats, idleEnough, long, longQueue, manyBlocked, manyQueued,
 		manyWaiting, moreThanCome, mostlyUnseen, onAnyHost, someBlocking, someQueued, check.Arguable, check.Crowd, check.HardlyWaiting, check.Material, check.MinRequests, check.Noticeable, check.ProfiledLocks,
-		check.Queueing, check.SlowShare, check.SomeSlow, check.Stuck},
+		check.Queueing, check.SlowShare, check.SomeSlow, check.StepAlike, check.StepRounds, check.Stuck},
 
 	Needs: "the pool's threads over time and their stacks: " + record + "; or the output of dotnet-counters and dotnet-stack",
 

@@ -284,7 +284,8 @@ func readByPool(c *check.Case) bool {
 			case ch[ledger.PoolThread] == 0:
 			case w.Kind == evidence.EventLoop:
 				reader := strings.TrimSuffix(w.Of[strings.LastIndexByte(w.Of, ' ')+1:], "…")
-				if len(reader) >= leastReader && !slices.Contains(readers, reader) {
+				// The kernel cuts names of threads: a shorter beginning does not tell a pool from others.
+				if len(reader) > 7 && !slices.Contains(readers, reader) {
 					readers = append(readers, reader)
 				}
 			case w.Kind == evidence.PoolThread && !slices.Contains(pools, w.Of):
@@ -296,9 +297,6 @@ func readByPool(c *check.Case) bool {
 		return slices.ContainsFunc(pools, func(pool string) bool { return strings.HasPrefix(pool, reader) })
 	})
 }
-
-// leastReader is the length of the beginning of a thread's name from which it tells a pool from others.
-const leastReader = 8
 
 // connectMore is what helps where a proxy waits until it is connected with the service.
 var connectMore = check.Fix{Text: "on the service's host, nstat -az TcpExtListenOverflows TcpExtListenDrops counts connections that its full accept queue dropped; without any, look for loss of packets between the proxy and it. Connections that the proxy keeps open to the service (keepalive of an upstream) save the wait"}

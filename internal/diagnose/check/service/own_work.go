@@ -225,7 +225,7 @@ func computesNoticeably(v *check.Verdict, per []int64) bool {
 	return false
 }
 
-var noticeableWork = check.Threshold{Name: "work beyond the usual that a slow request does, of half of that work as much or more (asked where slow requests wait for an event loop that serves many in short turns)", Value: check.Noticeable.Value, Unit: "ns",
+var noticeableWork = check.Threshold{Name: "work above the usual that a slow request does, of half of that work as much or more (asked where slow requests wait for an event loop that serves many in short turns)", Value: check.Noticeable.Value, Unit: "ns",
 	Why: "the loop's turns are that work: what is too short to keep others waiting is too short here", Source: check.Noticeable.Source}
 
 // madeWork returns the largest part of the requests' work that another cause accounts for, and

@@ -168,9 +168,6 @@ func threadLimits(c *check.Case) []threads.Limit {
 	return c.Threads().Limits(c.Subject)
 }
 
-// allOfIt is the part of waits for pools that is told as all of it.
-const allOfIt = .995
-
 var heldBySelf = check.Threshold{Name: "share of slow time in which the holders of a pool did not wait for something else", Value: check.Material.Value, Unit: "1",
 	Why: "what the holders wait for is the cause otherwise", Source: check.Material.Source}
 
@@ -264,7 +261,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	}
 	v.Saves = c.Save(behind.Own, -1, -1)
 	told := names[:min(3, len(names))]
-	if onlyOne := float64(names[0].ns) >= allOfIt*float64(behind.Total); onlyOne && len(eventWaits(c)) == 0 { // one figure of one thing
+	if 200*(behind.Total-names[0].ns) <= behind.Total && len(eventWaits(c)) == 0 { // one figure of one thing: shown as 100 % of it
 		v.Evidence[0].Text, told = "slow time waiting for: "+name, nil
 	}
 	for _, x := range told {
