@@ -42,7 +42,7 @@ func TestInstrument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		"internal/diagnose/check/check.go":  "meter.Compare(float64(l.Total) >= SlowShare.Value*all, SlowShare.Name, SlowShare.Value, func(meterValue float64) float64 { meterT := SlowShare; meterT.Value = meterValue; return float64(float64(l.Total)) - float64(meterT.Value*all) })",
+		"internal/diagnose/check/check.go":  "meter.Compare(share >= SlowShare.Value, SlowShare.Name, SlowShare.Value, func(meterValue float64) float64 { meterT := SlowShare; meterT.Value = meterValue; return float64(share) - float64(meterT.Value) })",
 		"internal/diagnose/check/once.go":   "meter.Once(",
 		"internal/diagnose/check/pauses.go": "of.Least.Name, of.Least.Value",
 		"internal/diagnose/run.go":          "meter.Asked(",

@@ -208,7 +208,7 @@ func TestLockedInStep(t *testing.T) {
 			t.Fatalf("%s: %d ledgers", name, len(ledgers))
 		}
 		v := judgeLock(&check.Case{Bundle: d.b, Subject: d.id, Ledger: ledgers[0]})
-		if v.State != of.state || v.Supported() && !strings.Contains(v.Title, "Plans.plan()") {
+		if v.State != of.state || v.Supported() && !strings.Contains(v.Title, "Plans.plan") {
 			t.Errorf("%s: %s %q %q, charged %v", name, v.State, v.Title, v.Summary, ledgers[0].Charges)
 		}
 	}

@@ -157,7 +157,7 @@ func (w *loopWaits) holdBriefly(v *check.Verdict, site *loopSite) bool {
 		if w.c.Ledger.Rule != ledger.RuleFloor {
 			return false
 		}
-		usual := w.usualHold()
+		usual := medianByTime(w.holds)
 		v.Weigh(float64(usual), longTurn)
 		if usual >= longTurn.Int64() {
 			return false
@@ -334,14 +334,11 @@ func loopWaitsOf(c *check.Case) *loopWaits {
 	return w
 }
 
-// usualHold returns the time (ns) for which a loop worked for one request at a time, or longer, for half of the time in which others waited.
-func (w *loopWaits) usualHold() int64 {
-	slices.Sort(w.holds)
-	var before, all int64
-	for _, ns := range w.holds {
-		all += ns
-	}
-	for _, ns := range w.holds {
+// medianByTime returns the time (ns) of which so many as long or longer make up half of the sum; 0 of none.
+func medianByTime(times []int64) int64 {
+	sorted := slices.Sorted(slices.Values(times))
+	all, before := sumInts(sorted), int64(0)
+	for _, ns := range sorted {
 		if before += ns; 2*before >= all {
 			return ns
 		}

@@ -15,11 +15,10 @@ import (
 )
 
 // A statement that every request of a route waits long for makes none of them slower than the others. It is a fault if it takes alwaysLong,
-// half of the time that a page may take without a delay that people notice (J. Nielsen, Usability Engineering, 1993, chapter 5), while the
-// same database answers others in a tenth of that: then the statement is slow and not the database.
+// while the same database answers others in a tenth of that: then the statement is slow and not the database.
 var (
-	alwaysLong = check.Threshold{Name: "length of a statement that most requests of a route wait for", Value: 50e6, Unit: "ns",
-		Why: "an index answers in some ms", Source: "judgement: half of the 0.1 s that people take for immediate (J. Nielsen, Usability Engineering, 1993, chapter 5)"}
+	alwaysLong = check.Threshold{Name: "length of a statement that most requests of a route wait for", Value: 2 * check.Noticeable.Value, Unit: "ns",
+		Why: "an index answers in some ms", Source: "judgement: twice the time from which slow requests are noticed, as none is slower than the others"}
 	mostAlways = check.Threshold{Name: "part of a route's requests, and of their time, in such a statement", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 	quickerOthers = check.Threshold{Name: "how much quicker the database answers others", Value: 10, Unit: "times",
@@ -50,7 +49,7 @@ func isDatabase(name string) bool {
 // alwaysSlow adds to a verdict that rules a dependency out what all requests of a route wait for.
 func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	x := exchangedOf(c)
-	if !v.RuledOut() || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
+	if !v.RuledOut() && v.Rule != check.ByDesign || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
 		return v
 	}
 	w := findAlways(c, x)

@@ -34,6 +34,8 @@ func TestAlwaysSlow(t *testing.T) {
 		"it reads one on an idle host":     {80 * ms, .05, check.Supported, "Requests of GET /stocks/{id} always wait"},
 		"a clock ends it after 150 ms":     {150 * ms, .004, check.Inconclusive, "a clock ends that statement"},
 		"a clock ends it after one second": {1000 * ms, .001, check.Inconclusive, "a clock ends that statement"},
+		"it takes twice what is noticed":   {44 * ms, .1, check.Supported, "Requests of GET /stocks/{id} always wait"},
+		"it takes a little less":           {37 * ms, .1, check.RuledOut, ""},
 		"it takes a tenth of that":         {15 * ms, .3, check.RuledOut, ""},
 	} {
 		v := judgeDependency(caseOf(t, stocks("10.0.0.8:3306", x.took, x.spread)))

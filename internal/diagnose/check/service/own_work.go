@@ -214,15 +214,9 @@ func ownWork(c *check.Case) check.Verdict {
 
 // computesNoticeably says whether half of the work beyond the usual (per, ns) is done in requests that do a noticeable part of it each. It records in v what decides.
 func computesNoticeably(v *check.Verdict, per []int64) bool {
-	sorted := slices.Sorted(slices.Values(per))
-	all, before := sumInts(sorted), int64(0)
-	for _, ns := range sorted {
-		if before += ns; 2*before >= all {
-			v.Weigh(float64(ns), noticeableWork)
-			return float64(ns) >= noticeableWork.Value
-		}
-	}
-	return false
+	each := medianByTime(per)
+	v.Weigh(float64(each), noticeableWork)
+	return each >= noticeableWork.Int64()
 }
 
 var noticeableWork = check.Threshold{Name: "work above the usual that a slow request does, of half of that work as much or more (asked where slow requests wait for an event loop that serves many in short turns)", Value: check.Noticeable.Value, Unit: "ns",
