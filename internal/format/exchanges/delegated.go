@@ -22,7 +22,9 @@ func (p *parser) linkDelegated() {
 	if len(calls) == 0 {
 		return
 	}
-	slices.SortFunc(calls, func(a, b int32) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
+	slices.SortFunc(calls, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b))
+	})
 	waits := p.findUnseen(true)
 	type route struct {
 		long   int           // waits

@@ -125,8 +125,13 @@ func TestFits(t *testing.T) {
 					.map(e => e.tagName + "#" + e.id + "." + e.className + ": " + e.scrollWidth + " in " + e.clientWidth)`) {
 					t.Errorf("at %d pixels: %s", width, wider)
 				}
-				for _, figure := range eval[[]string](p, `[...document.querySelectorAll("table.rows .num")]
-					.filter(e => e.checkVisibility() && e.innerText.length < 12 && e.getBoundingClientRect().height > 2.8 * parseFloat(getComputedStyle(e).fontSize))
+				for _, figure := range eval[[]string](p, `[...document.querySelectorAll("table.rows tbody .num")]
+					.filter(e => {
+						const text = document.createRange()
+						text.selectNodeContents(e)
+						const lines = [...text.getClientRects()].filter(b => b.width > 0)
+						return e.checkVisibility() && e.innerText.length < 12 && lines.some(b => b.top >= lines[0].bottom - 1)
+					})
 					.map(e => e.innerText)`) {
 					t.Errorf("at %d pixels a figure is broken into lines: %q", width, figure)
 				}
