@@ -198,7 +198,7 @@ func nameBackground(c *check.Case, v *check.Verdict, share float64) bool {
 	}
 	v.Weigh(beside, mostBeside)
 	v.Title = fmt.Sprintf("Requests wait for CPUs that the service's own background work keeps busy, %s: %s of slow time.", formatLargest(&where[0]), units.Percent(share))
-	v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of CPU time during slow requests that serves no request", beside, "1", where[0].Origin))
+	v.Evidence = append(v.Evidence, c.Figure("work.beside_share", "share of what ran during slow requests that serves no request", beside, "1", where[0].Origin))
 	addBackground(v, c, where)
 	return true
 }
