@@ -12,7 +12,7 @@ type Wait struct {
 	Places int // number of places of what is waited for; 0 unknown
 }
 
-// InterpreterLock is what a wait is for, [Wait.Of], where it is for the lock with which one thread at a time runs Python.
+// InterpreterLock is the [Wait.Of] of waits for CPython's interpreter lock: the thread that has it runs Python, all others wait.
 const InterpreterLock = "Python's interpreter lock (GIL)"
 
 // WaitKind is the kind of a wait, for kinds that checks judge by.

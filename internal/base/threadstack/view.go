@@ -168,6 +168,9 @@ func (v View) Doing() string {
 	return words + " (" + strings.TrimPrefix(v.Pattern, "sync I/O: ") + ")"
 }
 
+// WithoutFutex calls a mutex one in what a thread does, however the kernel waits for it, as the ledger does.
+func WithoutFutex(doing string) string { return strings.Replace(doing, "futex mutex", "mutex", 1) }
+
 // notMounted is the view of a virtual thread that was started and never ran: it has no frame, and waits only for a carrier. Whether it works
 // on a request becomes known later.
 var notMounted = View{State: evidence.ThreadWait, Virtual: true, Wait: -1, User: -1, Outer: -1, Began: -1}

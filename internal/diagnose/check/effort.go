@@ -30,8 +30,8 @@ func (w *work) add(stack evidence.StackID, n float64) {
 	w.stacks[stack] += n
 }
 
-// rank returns the functions with their share of the work, the largest first, each with what it called most.
-func (w *work) rank(origin evidence.Origin) (out []Effort) {
+// rankEfforts returns the functions with their share of the work, the largest first, each with what it called most.
+func (w *work) rankEfforts(origin evidence.Origin) (out []Effort) {
 	delete(w.at, called{})
 	var total float64
 	byFunction := make(map[string]float64)

@@ -82,7 +82,7 @@ func (c *Case) WorkedIn(rows []int) []Effort {
 			}
 		}
 	}
-	return sums.rank(origin)
+	return sums.rankEfforts(origin)
 }
 
 // workedAt returns the name of a place where requests work: its function or what is known of the work, but not what the request
@@ -173,9 +173,9 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 		return nil, 0
 	}
 	if serves == nil { // none of its stacks is known to serve a request, so none is known not to
-		return sums.rank(origin), math.NaN()
+		return sums.rankEfforts(origin), math.NaN()
 	}
-	return sums.rank(origin), float64(apart) / float64(n)
+	return sums.rankEfforts(origin), float64(apart) / float64(n)
 }
 
 // seenRunning is [Case.RanWhileSlow] by looks at the threads of a runtime, such as a JVM's thread dumps.
@@ -202,9 +202,9 @@ func (c *Case) seenRunning(slow metrics.Spans) (where []Effort, beside float64) 
 	case n < FewClocked.Int():
 		return nil, 0
 	case !serves:
-		return sums.rank(origin), math.NaN()
+		return sums.rankEfforts(origin), math.NaN()
 	}
-	return sums.rank(origin), float64(apart) / float64(n)
+	return sums.rankEfforts(origin), float64(apart) / float64(n)
 }
 
 // servingStacks returns a function that tells whether a stack of the samples of a type serves a request; nil where the samples show nothing of
@@ -288,7 +288,7 @@ func (c *Case) Background() []Effort {
 			sums.add(c.Bundle.Samples.Stack[i], float64(c.Bundle.Samples.Value[i]))
 		}
 	}
-	return sums.rank(origin)
+	return sums.rankEfforts(origin)
 }
 
 // samples are samples of running code, by lane and time.

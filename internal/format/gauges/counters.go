@@ -47,7 +47,7 @@ const (
 	mostApart   = 15   // lines between the first figure of a reading and the last
 )
 
-// meaning is what a figure is.
+// meaning says which property of a pool a printed figure counts.
 type meaning uint8
 
 const (

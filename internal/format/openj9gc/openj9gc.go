@@ -273,7 +273,7 @@ func (p *parser) setCollection(kind string) {
 	}
 }
 
-// endCollected writes a pause of which a collection's end is known alone: it lasted at least as long as the collection.
+// endCollected writes the pause around a collection whose end was read and whose pause's end was not: it lasted at least until then.
 func (p *parser) endCollected() {
 	if p.from != 0 && !math.IsNaN(p.ended) {
 		p.endPause(p.ended)

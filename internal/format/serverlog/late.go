@@ -103,3 +103,57 @@ func fiberLate(t *told, _, after string) bool {
 func greenletBlocks(_ *told, before, after string) bool {
 	return strings.Contains(before, " : Greenlet <") && strings.TrimSpace(after) == ""
 }
+
+const heldAdvice = "all other work of this loop waited for it"
+
+// asyncioTook reads what asyncio says in its debug mode (base_events.py, slow_callback_duration): "Task … coro=<serve() running at /srv/app.py:31> …>
+// took 0.484 seconds", "Handle Protocol.data_received() … took 0.115 seconds".
+func asyncioTook(t *told, _, after string) bool {
+	what, rest, ok := format.CutLast(after, " took ")
+	seconds, unit, ok2 := strings.Cut(strings.TrimSpace(rest), " ")
+	v, err := strconv.ParseFloat(seconds, 64)
+	if !ok || !ok2 || err != nil || !strings.HasPrefix(unit, "second") || !(v >= 0 && v < 1e6) {
+		return false
+	}
+	t.took = v * 1e9
+	_, name, task := strings.Cut(what, "coro=<")
+	if !task {
+		_, name, _ = strings.Cut(what, " ")
+		if rest, timer := strings.CutPrefix(name, "when="); timer {
+			_, name, _ = strings.Cut(rest, " ")
+		}
+	}
+	if n := strings.IndexAny(name, "( "); n >= 0 {
+		name = name[:n]
+	}
+	t.where = strings.ToValidUTF8(name[:min(len(name), mostName)], "?")
+	return true
+}
+
+// vertxBlocked reads what the BlockedThreadChecker of Vert.x says, and so of Quarkus: "Thread Thread[vert.x-eventloop-thread-2,5,main" before the mark,
+// "5103 ms, time limit is 2000" behind it. Threads for blocking work may block.
+func vertxBlocked(t *told, before, after string) bool {
+	_, thread, ok := format.CutLast(before, "Thread[")
+	thread, _, _ = strings.Cut(thread, ",")
+	ms, rest, ok2 := strings.Cut(after, " ms")
+	v := parseWhole(ms)
+	if !ok || !ok2 || v == 0 || !strings.HasPrefix(rest, ", time limit is ") || len(thread) > mostName {
+		return false
+	}
+	t.took, t.worker = v*1e6, thread
+	if !strings.Contains(thread, "eventloop-thread") {
+		t.calm = "a thread for blocking work was held, which it may be"
+	}
+	return true
+}
+
+// blockedBefore reads "Blocked for 155.159ms" before the mark's rest, which blocked-at of Node.js prints above the stack that began the work.
+func blockedBefore(t *told, before, _ string) bool {
+	_, ms, ok := format.CutLast(before, "locked for ") // "Event loop blocked for" in what people log by it
+	v, err := strconv.ParseFloat(ms, 64)
+	if !ok || err != nil || !(v > 0 && v < 1e9) {
+		return false
+	}
+	t.took = v * 1e6
+	return true
+}

@@ -147,7 +147,7 @@ func (c *culprit) isBlamed(g *threads.Group) bool {
 }
 
 func (c *culprit) newGroupView(s *threads.Summary, g *threads.Group) groupView {
-	v := groupView{Count: units.Count(g.Count), Bar: formatPercentage(float64(g.Count) / float64(max(s.Threads, 1))), Doing: sentence.WithoutFutex(g.View.Doing()), Who: g.Who(s), Tone: groupTone(g.View)}
+	v := groupView{Count: units.Count(g.Count), Bar: formatPercentage(float64(g.Count) / float64(max(s.Threads, 1))), Doing: threadstack.WithoutFutex(g.View.Doing()), Who: g.Who(s), Tone: groupTone(g.View)}
 	if g.View.State != evidence.Idle {
 		v.Owner = g.View.Owner
 	}
@@ -255,7 +255,7 @@ func (c *culprit) newNodeViews(of *threads.Node, all int, left *int) (out []*nod
 			v.All = fmt.Sprintf("all %s frames", units.Count(k))
 		}
 		if len(n.Lanes) > 0 {
-			v.Ends = sentence.WithoutFutex(n.View.Doing())
+			v.Ends = threadstack.WithoutFutex(n.View.Doing())
 		}
 		var under int
 		v.Children, under = c.newNodeViews(n, all, left)

@@ -32,7 +32,7 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 		case len(groups) == most:
 			others += g.Count
 		default:
-			groups = append(groups, ThreadGroup{Line: WithoutFutex(g.Sentence(s)), Stack: strings.Join(stripModules(g.Summary()), " ← ")})
+			groups = append(groups, ThreadGroup{Line: threadstack.WithoutFutex(g.Sentence(s)), Stack: strings.Join(stripModules(g.Summary()), " ← ")})
 		}
 	}
 	var parts []string
@@ -44,9 +44,6 @@ func Threads(s *threads.Summary, most int) (all string, groups []ThreadGroup, re
 	}
 	return all, groups, strings.Join(parts, ", ")
 }
-
-// WithoutFutex calls a mutex one, however the kernel waits for it, as the ledger does.
-func WithoutFutex(doing string) string { return strings.Replace(doing, "futex mutex", "mutex", 1) }
 
 // stripModules removes the modules from a stack, in place: types tell where a frame is.
 func stripModules(frames []string) []string {

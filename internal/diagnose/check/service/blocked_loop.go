@@ -184,11 +184,11 @@ func loopsHoldBriefly(c *check.Case) bool {
 
 // loopsTakeShortTurns says whether slow requests wait for event loops for a material part of their time, and these hold each of them briefly.
 func loopsTakeShortTurns(c *check.Case) bool {
-	return loopsHoldBriefly(c) && loopWaitsOf(c).share() >= check.Material.Value
+	return loopsHoldBriefly(c) && loopWaitsOf(c).loopShare() >= check.Material.Value
 }
 
-// share returns the part of slow time that is waiting for event loops.
-func (w *loopWaits) share() float64 { return w.slowShare(w.sum) }
+// loopShare returns the part of slow time that is waiting for event loops.
+func (w *loopWaits) loopShare() float64 { return w.slowShare(w.sum) }
 
 // keptByCalls reports whether the loops are mostly busy with the many short calls that requests of one route make.
 func (w *loopWaits) keptByCalls() bool {
@@ -414,7 +414,7 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 		}
 		at := where{Site: w.c.SiteOf(s.Stack)}
 		if at.Line = 0; s.View.Waiting() {
-			at.waits = strings.Replace(s.View.Doing(), "futex mutex", "mutex", 1) // as the ledger has it
+			at.waits = threadstack.WithoutFutex(s.View.Doing()) // as the ledger has it
 		}
 		if stacks[at.waits] == nil {
 			stacks[at.waits] = make(map[evidence.StackID]float64)

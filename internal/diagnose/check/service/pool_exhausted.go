@@ -3,9 +3,7 @@ package service
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/threads"
@@ -416,56 +414,6 @@ func othersWaits(c *check.Case, wait check.Wait, share float64) string {
 	return fmt.Sprintf("%s is waiting for %s%s%s", check.OfSlow(float64(behind.Total)/float64(max(1, c.Ledger.Total))), c.Bundle.Names.Text(names[0].id), what, behind.Root())
 }
 
-// enlargeFix returns what helps against a full pool, with the setting of the library whose pool of
-// threads it is.
-func enlargeFix(c *check.Case, name string) check.Fix {
-	what := c.Bundle.Names.Wait(c.Bundle.Names.Lookup(name))
-	if what.Kind == evidence.OneAtATime {
-		return check.Fix{Text: "if a lock is held around the call, make the call before taking it or hold a lock for each key; if the pool has one connection, give it more", Code: name}
-	}
-	if x := carriersNamed(c, name); x != nil {
-		return moreCarriers(x)
-	}
-	if what.Kind == evidence.LeakedPool {
-		return check.Fix{Text: "end each transaction on every way out of the code that begins it, by a commit or a rollback, also where a request is refused or fails (defer tx.Rollback(), try-with-resources, a transaction block). A larger pool only delays the moment when all are kept", Code: name}
-	}
-	if what.Kind == evidence.LostPool {
-		return check.Fix{Text: "give each connection back on every way out of the code that asked: read the answer to its end or close its body, also where its status is an error or the caller returns early (defer resp.Body.Close() before the status is looked at, try-with-resources, using). A larger pool only delays the moment when all are lost", Code: name}
-	}
-	if what.Kind == evidence.HeldPool {
-		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}
-	}
-	if what.Kind == evidence.RequestLimit {
-		return check.Fix{Text: "raise this limit within the program (a bulkhead, a semaphore, a queue's concurrency, a pool of workers) if " + what.Of + ", which most of those that are let through wait for, can take more; or give routes that do not call it a limit of their own", Code: name}
-	}
-	if what.Places > 0 && what.Kind != evidence.PoolThread { // known by its connections alone
-		fix := enlargePool(name)
-		fix.Text += "; from outside, a semaphore around the call looks like a pool of connections"
-		return fix
-	}
-	moreThreads := "give the pool more threads if the resource they wait for can handle more (needed = requests per second × seconds each is held), or hold each for less time"
-	pool := ""
-	if what.Kind == evidence.PoolThread && c.OnThreads() {
-		pool = what.Of
-	}
-	for _, x := range threadLimits(c) {
-		if x.Workers && x.Words() == name {
-			pool = x.Place
-		}
-	}
-	setting := ""
-	if pool != "" {
-		setting = c.Threads().PoolSize(c.Subject, pool)
-	}
-	switch {
-	case setting != "":
-		return check.Fix{Text: moreThreads + ": " + setting, Code: name}
-	case what.Kind == evidence.PoolThread:
-		return check.Fix{Text: moreThreads, Code: name}
-	}
-	return enlargePool(name)
-}
-
 // named is slow time waiting for one thing.
 type named struct {
 	id evidence.NameID
@@ -487,6 +435,41 @@ func waitedFor(c *check.Case, wait check.Wait) (out []named) {
 	}
 	sorting.Short(out, func(a, b named) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(a.id, b.id)) })
 	return out
+}
+
+// judgeLimits judges without requests, by the threads seen waiting at a place that lets only so
+// many in.
+func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
+	for _, x := range threadLimits(c) {
+		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned.Value || x.Waiting < check.Queueing.Value || 2*x.Waiting < float64(x.Most) {
+			continue
+		}
+		v = check.Verdict{Rule: check.Matters, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
+			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
+			Summary: fmt.Sprintf("on average %s threads waited for it", units.Num(x.Waiting))}
+		v.Weigh(x.Waiting, check.Queueing)
+		v.Evidence = append(v.Evidence,
+			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d samples", x.Looks), x.Waiting, "count", x.Origin),
+			c.Figure("pool.beyond_most", "most threads inside at the same time", float64(x.Most), "count", x.Origin))
+		for _, d := range x.Doing[:min(3, len(x.Doing))] {
+			v.Evidence = append(v.Evidence, c.Figure("pool.doing_share", "share of the samples in which threads inside were "+d.Words, d.Share, "1", x.Origin))
+		}
+		v.Fix = append(v.Fix, enlargePool(x.Words()))
+		v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
+		return v, true
+	}
+	return v, false
+}
+
+// showsTaking says whether spans show the taking of connections at all, so that the lack of long
+// ones means something.
+func showsTaking(c *check.Case, s *spanned) bool {
+	for _, row := range s.rows {
+		if timeInState(c, row, evidence.PoolWait) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // estimateNeeded estimates how many places a pool would need: the request rate of the routes that
@@ -564,59 +547,4 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 		}
 	}
 	return needed, enough
-}
-
-// awaitedLimit returns how many a limit lets in that requests await; limited without a number is one that different parts of
-// the recording show with different numbers.
-func awaitedLimit(c *check.Case, name evidence.NameID) (places int, limited bool) {
-	text := c.Bundle.Names.Text(name)
-	if strings.HasPrefix(text, "limit at ") {
-		return math.MaxInt, true
-	}
-	_, err := fmt.Sscanf(text, "limit of %d at", &places)
-	return places, err == nil
-}
-
-// formatPlaces writes how many places a pool needs so that waits stay short when so many are held
-// on average; "" where that is not known. At most [comfortable] of them are in use then.
-func formatPlaces(needed float64) string {
-	if needed <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("with %.0f places, of which requests hold %s on average, waits stay short at this load: ", math.Ceil(needed/comfortable.Value), units.Num(needed))
-}
-
-// judgeLimits judges without requests, by the threads seen waiting at a place that lets only so
-// many in.
-func judgeLimits(c *check.Case) (v check.Verdict, ok bool) {
-	for _, x := range threadLimits(c) {
-		if x.Workers && x.Most == 1 || x.Carriers && x.Pinned >= mostlyPinned.Value || x.Waiting < check.Queueing.Value || 2*x.Waiting < float64(x.Most) {
-			continue
-		}
-		v = check.Verdict{Rule: check.Matters, Weight: min(1, x.Waiting/float64(max(1, x.Most))),
-			Title:   fmt.Sprintf("Requests queue for a pool: %s.", x.Words()),
-			Summary: fmt.Sprintf("on average %s threads waited for it", units.Num(x.Waiting))}
-		v.Weigh(x.Waiting, check.Queueing)
-		v.Evidence = append(v.Evidence,
-			c.Figure("pool.waiting", fmt.Sprintf("threads waiting there, average of %d samples", x.Looks), x.Waiting, "count", x.Origin),
-			c.Figure("pool.beyond_most", "most threads inside at the same time", float64(x.Most), "count", x.Origin))
-		for _, d := range x.Doing[:min(3, len(x.Doing))] {
-			v.Evidence = append(v.Evidence, c.Figure("pool.doing_share", "share of the samples in which threads inside were "+d.Words, d.Share, "1", x.Origin))
-		}
-		v.Fix = append(v.Fix, enlargePool(x.Words()))
-		v.Needs = []check.Need{{What: "an access log from the same time, to show what it costs requests"}}
-		return v, true
-	}
-	return v, false
-}
-
-// showsTaking says whether spans show the taking of connections at all, so that the lack of long
-// ones means something.
-func showsTaking(c *check.Case, s *spanned) bool {
-	for _, row := range s.rows {
-		if timeInState(c, row, evidence.PoolWait) > 0 {
-			return true
-		}
-	}
-	return false
 }
