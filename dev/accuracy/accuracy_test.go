@@ -86,9 +86,9 @@ func or(name, otherwise string) string {
 }
 
 func TestChosenServices(t *testing.T) {
-	names := func(o options) (all []string) {
-		o.dir = filepath.Join("..", "..", "lab", "accuracy")
-		chosen, err := chosenServices(o)
+	names := func(o options, earlier ...Case) (all []string) {
+		o.dir, o.only, o.runs = filepath.Join("..", "..", "lab", "accuracy"), regexp.MustCompile(""), max(1, o.runs)
+		chosen, err := chosenServices(o, earlier)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,20 +97,43 @@ func TestChosenServices(t *testing.T) {
 		}
 		return all
 	}
-	every := regexp.MustCompile("")
-	byName, drawn := names(options{only: every}), names(options{only: every, draw: 7})
+	byName, drawn := names(options{}), names(options{draw: 7})
 	if slices.Equal(byName, drawn) || !slices.Equal(byName, slices.Sorted(slices.Values(drawn))) {
 		t.Error("-draw does not give the same services in another order")
 	}
-	keep := t.TempDir()
-	for i, k := range []Kept{{Said: new(Said)}, {Skipped: "no such program here"}, {Error: "it ended too early"}} {
-		k.Service, k.Run = drawn[i], 1
-		if err := k.writeFile(keep); err != nil {
+	earlier := []Case{{Service: drawn[0], Run: 1}, {Service: drawn[1], Run: 1}}
+	if got := names(options{draw: 7, take: 3}, earlier...); !slices.Equal(got, drawn[2:5]) {
+		t.Errorf("after a sitting with the first two -take 3 gives %v, not %v", got, drawn[2:5])
+	}
+	if got := names(options{draw: 7, take: 3, runs: 2}, earlier...); !slices.Equal(got, drawn[:3]) {
+		t.Errorf("with a run still to make, -take 3 gives %v, not %v", got, drawn[:3])
+	}
+}
+
+func TestSittings(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "sittings.jsonl")
+	if got, err := readSittings(name); err != nil || got != nil {
+		t.Fatalf("before the first sitting: %v, %v", got, err)
+	}
+	first := []Case{{Service: "a", Run: 1, Found: []string{"go.gc-rate"}}, {Service: "b", Run: 1, Error: "it ended too early"}, {Service: "c", Run: 1, Skipped: "no such program here"}}
+	for _, c := range first {
+		if err := addToSittings(name, c); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := names(options{only: every, draw: 7, resume: true, keep: keep, take: 3}); !slices.Equal(got, drawn[2:5]) {
-		t.Errorf("-resume -take 3 gives %v, not %v: the one that failed is run again", got, drawn[2:5])
+	earlier, err := readSittings(name)
+	if err != nil || len(earlier) != 2 || findCase(earlier, "b", 1) >= 0 {
+		t.Fatalf("kept: %v, %v: the service that failed is run again", earlier, err)
+	}
+	both := joinSittings(earlier, []Case{{Service: "b", Run: 1}, {Service: "a", Run: 1, Found: []string{"go.gc-assist"}}})
+	if len(both) != 3 || both[0].First() != "go.gc-assist" || earlier[0].First() != "go.gc-rate" {
+		t.Errorf("joined: %v", both)
+	}
+	if err := os.WriteFile(name, []byte("{}\n{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readSittings(name); err == nil || !strings.Contains(err.Error(), "sittings.jsonl:2") {
+		t.Errorf("a torn line: %v", err)
 	}
 }
 
@@ -353,7 +376,7 @@ func TestRun(t *testing.T) {
 	if o.binary, err = goBuild(t.Context(), filepath.Join("..", ".."), "./cmd/unstall", filepath.Join(o.work, "unstall")); err != nil {
 		t.Fatal(err)
 	}
-	cases, err := runAll(t.Context(), o)
+	cases, err := runAll(t.Context(), o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

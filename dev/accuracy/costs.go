@@ -29,7 +29,7 @@ type cost struct{ p50, p99, perRequest, recorder []float64 }
 // measureCosts puts the same load on each healthy service repeatedly, without a recording and with each way of recording, and writes the
 // medians: the latency of its first load's clients, the CPU time of its processes per request, and the CPUs that the recorder used.
 func measureCosts(ctx context.Context, o options) (pass bool, err error) {
-	services, err := chosenServices(o)
+	services, err := chosenServices(o, nil)
 	if err != nil {
 		return false, err
 	}

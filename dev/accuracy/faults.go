@@ -16,7 +16,7 @@ import (
 // measureFaults puts each service under its load with its fault and then without it, and
 // writes the clients' results. It records and diagnoses nothing.
 func measureFaults(ctx context.Context, o options) (pass bool, err error) {
-	services, err := chosenServices(o)
+	services, err := chosenServices(o, nil)
 	if err != nil {
 		return false, err
 	}

@@ -17,7 +17,7 @@ const p99Of = "p99_ms"
 // measureFixes compares what the first verdict of each sick service predicts with the clients' results without the fault. It writes a
 // row of a Markdown table for each, in the order of their names.
 func measureFixes(ctx context.Context, o options) (pass bool, err error) {
-	services, err := chosenServices(o)
+	services, err := chosenServices(o, nil)
 	if err != nil {
 		return false, err
 	}

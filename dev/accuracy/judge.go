@@ -41,8 +41,10 @@ type Case struct {
 	Seconds float64  `json:"seconds"`
 	Others  float64  `json:"others_share"`
 	Notes   []string `json:"notes,omitempty"`
-	Error   string   `json:"error,omitempty"`
-	Skipped string   `json:"skipped,omitempty"`
+	// Date is the day of the recording.
+	Date    string `json:"date,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Skipped string `json:"skipped,omitempty"`
 	// Contradictions are what one figure of the diagnosis says against another.
 	Contradictions []string `json:"contradictions,omitempty"`
 	// Said is how it was judged when it was recorded, nil where that was not kept.
@@ -127,6 +129,9 @@ func judgeHalves(ctx context.Context, o options, args []string, whole *diagnose.
 func judgeRun(ctx context.Context, o options, dir string, k *Kept) Case {
 	c := Case{Service: k.Service, Run: k.Run, About: k.About, Runtime: k.Runtime, Found: []string{}, Expected: []string{},
 		Busy: k.Busy, Seconds: k.Seconds, Others: k.Others, Notes: k.Notes, Error: k.Error, Skipped: k.Skipped, Rows: len(k.Rows) > 0, Said: k.Said}
+	if !k.Recorded.IsZero() {
+		c.Date = k.Recorded.UTC().Format(time.DateOnly)
+	}
 	if k.Known != nil {
 		c.Expected, c.Also, c.Healthy = append(c.Expected, k.Known.Answer.First...), k.Known.Answer.Also, k.Known.Healthy
 	}

@@ -124,8 +124,8 @@ func (d duration) MarshalJSON() ([]byte, error) {
 }
 
 // chosenServices returns the services that -only names, in the order of -draw, without those that
-// -resume leaves out, and at most -take of them.
-func chosenServices(o options) ([]service, error) {
+// earlier sittings judged in every run, and at most -take of them.
+func chosenServices(o options, earlier []Case) ([]service, error) {
 	all, err := readServices(o.dir)
 	if err != nil {
 		return nil, err
@@ -134,15 +134,14 @@ func chosenServices(o options) ([]service, error) {
 	if o.draw > 0 {
 		rand.New(rand.NewPCG(o.draw, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
-	if o.resume {
-		kept, err := readKept(o.keep)
-		if err != nil {
-			return nil, err
+	all = slices.DeleteFunc(all, func(s service) bool {
+		for run := range o.runs {
+			if findCase(earlier, s.Name, run+1) < 0 {
+				return false
+			}
 		}
-		all = slices.DeleteFunc(all, func(s service) bool {
-			return slices.ContainsFunc(kept, func(k *Kept) bool { return k.Service == s.Name && (k.Said != nil || k.Skipped != "") })
-		})
-	}
+		return true
+	})
 	if o.take > 0 {
 		all = all[:min(o.take, len(all))]
 	}

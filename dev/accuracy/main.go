@@ -4,7 +4,7 @@
 //
 //	go run ./dev/accuracy                            all services and the labs' variants
 //	go run ./dev/accuracy -only redis -keep out/x    some, and their captures are kept
-//	go run ./dev/accuracy -no-labs -draw 7 -take 60 -resume -keep out/x    60 more of all, drawn by lot, that out/x does not have
+//	go run ./dev/accuracy -no-labs -draw 7 -take 60 -sittings out/x.jsonl    60 more of all, drawn by lot, that out/x.jsonl does not have
 //	go run ./dev/accuracy -only redis -files         also from what redis-cli and its log say, without a recording
 //	go run ./dev/accuracy -again out/x               the captures kept are diagnosed anew
 //	go run ./dev/accuracy -again out/x -halves      … and each half of them alone: the verdict should be the same
@@ -40,7 +40,7 @@ type options struct {
 	dir      string // of the services
 	only     *regexp.Regexp
 	draw     uint64 // services run in an order drawn by this seed; 0: in the order of their names
-	resume   bool   // services that keep has are left out
+	sittings string // file with the cases of earlier sittings of this run
 	take     int    // how many services run at most; 0: all
 	runs     int
 	tries    int
@@ -86,7 +86,7 @@ func runCommand(ctx context.Context, args []string) (pass bool, err error) {
 	f.StringVar(&o.dir, "dir", filepath.Join("lab", "accuracy"), "folder of the services")
 	f.StringVar(&only, "only", "", "run only services and variants of labs (LAB/VARIANT) whose names match this regular expression")
 	f.Uint64Var(&o.draw, "draw", 0, "run the services in an order drawn by lot with this seed: what has run is a fair sample at any time")
-	f.BoolVar(&o.resume, "resume", false, "leave out services that are kept in -keep and were judged")
+	f.StringVar(&o.sittings, "sittings", "", "make the run in sittings: leave out what this file of earlier ones has, add to it what is judged, and tell of all of them")
 	f.IntVar(&o.take, "take", 0, "run at most this many services")
 	f.IntVar(&o.runs, "runs", 1, "how often to run everything")
 	f.IntVar(&o.tries, "tries", 1, "how often to run a service that was judged wrongly while other programs used the host")
@@ -124,9 +124,6 @@ func runCommand(ctx context.Context, args []string) (pass bool, err error) {
 	default:
 		return false, fmt.Errorf("-format %s: there is no such form: give text or json", o.format)
 	}
-	if o.resume && o.keep == "" {
-		return false, errors.New("-resume: give -keep, the folder of an earlier run")
-	}
 	if f.NArg() > 0 || o.runs < 1 || o.tries < 1 || o.busy < 0 || o.take < 0 {
 		return false, errors.New("give flags only, and at least one run: go run ./dev/accuracy -h")
 	}
@@ -151,16 +148,21 @@ func runAccuracy(ctx context.Context, o options) (pass bool, err error) {
 	case o.costs > 0:
 		return measureCosts(ctx, o)
 	}
-	var cases []Case
+	var earlier, cases []Case
+	if o.sittings != "" {
+		if earlier, err = readSittings(o.sittings); err != nil {
+			return false, err
+		}
+	}
 	if o.again != "" {
 		cases, err = diagnoseKept(ctx, o)
 	} else {
-		cases, err = runAll(ctx, o)
+		cases, err = runAll(ctx, o, earlier)
 	}
 	if err != nil {
 		return false, err
 	}
-	r := resultOf(cases)
+	r := resultOf(joinSittings(earlier, cases))
 	r.Date, r.Tool, r.Machine, r.Again = time.Now().UTC(), toolVersion(ctx, o.binary), thisMachine(), o.again != ""
 	blind, err := os.ReadFile(filepath.Join(o.dir, "blind.md"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,8 +193,8 @@ func runAccuracy(ctx context.Context, o options) (pass bool, err error) {
 	return r.Pass, nil
 }
 
-// runAll runs services and labs, each -runs times.
-func runAll(ctx context.Context, o options) (cases []Case, err error) {
+// runAll runs services and labs, each -runs times, without those that earlier sittings have.
+func runAll(ctx context.Context, o options, earlier []Case) (cases []Case, err error) {
 	if o.keep == "" {
 		if o.keep, err = os.MkdirTemp("", "unstall-accuracy-"); err != nil {
 			return nil, err
@@ -204,7 +206,7 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 	if o.keep, err = filepath.Abs(o.keep); err != nil {
 		return nil, err
 	}
-	services, err := chosenServices(o)
+	services, err := chosenServices(o, earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +222,11 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 				return nil, errors.New("interrupted: what was started has ended")
 			}
 			logLine("%s", c)
+			if o.sittings != "" {
+				if err := addToSittings(o.sittings, c); err != nil {
+					return nil, err
+				}
+			}
 			cases = append(cases, c)
 		}
 		if !o.noLabs {
@@ -230,7 +237,7 @@ func runAll(ctx context.Context, o options) (cases []Case, err error) {
 			cases = append(cases, of...)
 		}
 	}
-	if len(cases) == 0 && !o.resume {
+	if len(cases)+len(earlier) == 0 {
 		return nil, fmt.Errorf("-only %s: no service has such a name", o.only)
 	}
 	return cases, nil

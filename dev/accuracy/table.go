@@ -68,8 +68,12 @@ func (r *Result) writeMarkdown(w io.Writer) error {
 
 func (r *Result) formatMeasured() string {
 	text := "Measured "
-	if r.Again {
+	first, last := sittingDays(r.Cases)
+	switch {
+	case r.Again:
 		text = "Captures of earlier runs, diagnosed "
+	case first != last:
+		text += "in sittings from " + first + " to "
 	}
 	text += fmt.Sprintf("%s with unstall %s on %s, %s, %s", r.Date.Format("2006-01-02"), r.Tool, r.Machine.Kernel, units.Plural(r.Machine.CPUs, "CPU"), r.Machine.Arch)
 	if r.Machine.Memory != nil {
@@ -162,17 +166,21 @@ func (r *Result) withoutRows() string {
 	return fmt.Sprintf("%s (%d of %d recordings)", formatPercent(&share), right, of)
 }
 
-// asRecorded says how often the first verdict of the recording binary was right, for
-// services with a fault whose verdict was kept; ok is false if it equals the
-// result itself.
+// asRecorded says how often the first verdict of the recording binary was right, for services with a fault; ok is false
+// where none was judged again.
 func (r *Result) asRecorded() (text string, ok bool) {
 	right, of := 0, 0
 	for _, c := range r.Cases {
-		if c.Said != nil && !c.Healthy && c.wasDiagnosed() {
-			right, of = right+boolToInt(c.Said.Right), of+1
+		if c.Healthy || !c.wasDiagnosed() {
+			continue
 		}
+		first := c.Right
+		if c.Said != nil {
+			first, ok = c.Said.Right, true
+		}
+		right, of = right+boolToInt(first), of+1
 	}
-	return fmt.Sprintf("%d of %d recordings", right, of), r.Again && of > 0
+	return fmt.Sprintf("%d of %d recordings", right, of), ok
 }
 
 func formatList(names []string) string {

@@ -45,7 +45,7 @@ func watchAll(ctx context.Context, o options) (pass bool, err error) {
 		return false, err
 	}
 	defer os.RemoveAll(o.keep)
-	services, err := chosenServices(o)
+	services, err := chosenServices(o, nil)
 	if err != nil {
 		return false, err
 	}
