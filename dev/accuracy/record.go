@@ -115,7 +115,7 @@ func recordService(ctx context.Context, o options, s service, run int) *Kept {
 	return k
 }
 
-// saidOf keeps the judgement of the recording binary: after a later binary diagnoses the capture
+// saidOf keeps the judgement of the recording binary, in the case, too: after a later binary diagnoses the capture
 // again, this is still the result of rules that had not met the service.
 func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
 	if !c.wasDiagnosed() {
@@ -128,6 +128,7 @@ func (k *Kept) saidOf(ctx context.Context, o options, c *Case) error {
 	if c.Bare != nil && c.Bare.wasDiagnosed() {
 		k.Said.Bare, k.Said.BareRight = c.Bare.First(), &c.Bare.Right
 	}
+	c.Said = k.Said
 	return k.writeFile(o.keep)
 }
 

@@ -166,19 +166,14 @@ func (r *Result) withoutRows() string {
 	return fmt.Sprintf("%s (%d of %d recordings)", formatPercent(&share), right, of)
 }
 
-// asRecorded says how often the first verdict of the recording binary was right, for services with a fault; ok is false
-// where none was judged again.
+// asRecorded says how often the first verdict of the recording binary was right, for services with a fault whose verdict
+// was kept; ok is false where none was judged again.
 func (r *Result) asRecorded() (text string, ok bool) {
 	right, of := 0, 0
 	for _, c := range r.Cases {
-		if c.Healthy || !c.wasDiagnosed() {
-			continue
+		if c.Said != nil && !c.Healthy && c.wasDiagnosed() {
+			right, of, ok = right+boolToInt(c.Said.Right), of+1, ok || r.Again || c.Said.Right != c.Right
 		}
-		first := c.Right
-		if c.Said != nil {
-			first, ok = c.Said.Right, true
-		}
-		right, of = right+boolToInt(first), of+1
 	}
 	return fmt.Sprintf("%d of %d recordings", right, of), ok
 }

@@ -7,9 +7,10 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// BusyWhileUnread is how full the process kept its processors, by the kernel's CPU clock, while data for it had arrived
-// that no thread read, or requests waited in the queue of the runtime's pool: the thread that would take them then waits for a processor. A clock that ticks every 10 ms says nothing of a
-// single wait, but of all of them together.
+// BusyWhileUnread is how full the process kept its processors while data for it had arrived that no thread read, or requests waited in the
+// queue of the runtime's pool: the thread that would take them then waits for a processor. The kernel's CPU clock tells it, which ticks every
+// 10 ms, else the kernel's count of the process's CPU time, read a few times a second: neither says anything of a single wait, but each of
+// all of them together.
 type BusyWhileUnread struct {
 	Part float64 // of the processors
 	CPUs int
@@ -19,6 +20,7 @@ type BusyWhileUnread struct {
 const (
 	fullUnread  = .75        // part of the processors busy, at least: then nothing else keeps the data from being read
 	fewUnread   = 20         // samples of the clock within the waits, at least
+	longUnread  = int64(2e8) // ns of waits, at least, where only the process's CPU time was counted: as long as fewUnread samples
 	shortUnread = int64(1e6) // ns: shorter waits are wake-ups
 	mostQueued  = .5         // part of a state that a queue explains
 )
@@ -77,25 +79,57 @@ func (l *Ledger) unreadBusy() *BusyWhileUnread {
 		if l.ownCPUs >= overloadedFrom { // always, and so then
 			return &BusyWhileUnread{Part: l.ownCPUs, CPUs: cores}
 		}
-		return nil
+		return l.countedWhileUnread(cores)
 	}
 	slices.Sort(at)
 	var waited int64
 	samples := 0
+	l.eachUnread(func(from, ns int64) {
+		waited += ns
+		samples += countBefore(at, from+ns) - countBefore(at, from)
+	})
+	if samples < fewUnread || waited == 0 {
+		return nil
+	}
+	part := float64(samples) * float64(period) / (float64(waited) * float64(cores))
+	if part < fullUnread {
+		return nil
+	}
+	return &BusyWhileUnread{Part: min(part, 1), CPUs: cores}
+}
+
+// eachUnread yields the waits of all requests until a thread takes them up.
+func (l *Ledger) eachUnread(yield func(from, ns int64)) {
 	for _, row := range l.Rows {
 		from := l.sentAt(row)
 		var s evidence.Segment
 		for p := l.b.Requests.Path(row); p.Next(&s); from += s.Dur {
 			if s.Dur >= shortUnread && l.waitsForThread(&s, from) {
-				waited += s.Dur
-				samples += countBefore(at, from+s.Dur) - countBefore(at, from)
+				yield(from, s.Dur)
 			}
 		}
 	}
-	if samples < fewUnread || waited == 0 {
+}
+
+// countedWhileUnread is [Ledger.unreadBusy] by the kernel's count of the process's CPU time, which is a mean between two readings.
+func (l *Ledger) countedWhileUnread(cores int) *BusyWhileUnread {
+	used := metrics.ProcessorTime(l.b, l.Subject, metrics.Window{From: l.From, Until: l.To})
+	if !used.Known() {
 		return nil
 	}
-	part := float64(samples) * float64(period) / (float64(waited) * float64(cores))
+	var waited, counted int64
+	var busy float64 // ns of a processor
+	l.eachUnread(func(from, ns int64) {
+		waited += ns
+		if v := used.Over(metrics.Window{From: from, Until: from + ns}); v.MostlyKnown() {
+			counted += ns
+			busy += v.Number * float64(ns)
+		}
+	})
+	if counted < longUnread || 2*counted < waited {
+		return nil
+	}
+	part := busy / (float64(counted) * float64(cores))
 	if part < fullUnread {
 		return nil
 	}

@@ -6,18 +6,30 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// Data that no thread reads while the process keeps all processors busy waits for one of these; else nothing is known of it but that it waits.
+// Data that no thread reads while the process keeps all processors busy waits for one of these; else nothing is known of it but that it waits. The
+// CPU's clock tells it, or how much CPU time was counted between readings.
 func TestUnreadBusy(t *testing.T) {
-	for _, full := range []bool{true, false} {
+	for k := range 4 {
+		full, counted := k%2 == 0, k >= 2
 		b := newBundle(evidence.Subject{Kind: evidence.Process, CPUs: 2})
 		p := newSource(b, "exchanges.txt", exact, 0)
 		p.SeenFrom(evidence.FromKernel)
 		unread, on := p.Wait(evidence.ArrivedAt, "port 8080"), p.Name(evidence.SampleOnCPU)
+		cpu := evidence.Series{Name: evidence.SeriesProcessCPU, Origin: p.Origin(1)}
 		for i := range int64(60) {
 			r := evidence.Request{Start: epoch + i*100*ms, Path: path(state(evidence.Unobserved, ms))}
 			if i%4 == 0 {
 				r.Path = path(evidence.Segment{Kind: evidence.BeforeService, Dur: 40 * ms, Cause: unread}, state(evidence.Unobserved, ms))
+				for k, used := range []float64{.6, .1} { // the reading spans more than the wait
+					if full && k == 0 {
+						used = 2
+					}
+					cpu.T, cpu.V = append(cpu.T, r.Start+int64(k)*50*ms), append(cpu.V, used)
+				}
 				for k := range int64(4) { // the clock of each processor
+					if counted {
+						break
+					}
 					if full || k == 0 {
 						p.Sample(evidence.Sample{Time: r.Start + (k*10+5)*ms, Type: on, Value: 10 * ms})
 						p.Sample(evidence.Sample{Time: r.Start + (k*10+7)*ms, Type: on, Value: 10 * ms})
@@ -30,13 +42,16 @@ func TestUnreadBusy(t *testing.T) {
 			}
 			p.Request(r)
 		}
+		if counted {
+			p.Series(cpu)
+		}
 		l := one(t, b, Options{})
 		got := l.Of(l.Slow[0])
 		if full && (l.Unread == nil || l.Unread.CPUs != 2 || got[RequestsCPU] != 40*ms) {
-			t.Errorf("full: %+v, %v", l.Unread, got)
+			t.Errorf("full, counted %v: %+v, %v", counted, l.Unread, got)
 		}
 		if !full && (l.Unread != nil || got[Queued] != 40*ms) {
-			t.Errorf("not full: %+v, %v", l.Unread, got)
+			t.Errorf("not full, counted %v: %+v, %v", counted, l.Unread, got)
 		}
 	}
 }

@@ -12,6 +12,7 @@ const (
 	SeriesProcessPrivate                        = "process.private"                         // bytes that only it has, resident or not (Windows: Private Bytes)
 	SeriesProcessThreads                        = "process.threads"                         // how many threads
 	SeriesProcessThreadsRun                     = "process.threads.run"                     // cores, of all threads by their schedstat
+	SeriesProcessThreadsRunOf                   = "process.threads.run.of"                  // cores, of the threads of one name, which follows a colon (comm without the number at its end)
 	SeriesProcessRunDelay                       = "process.runDelay"                        // threads that wait for a CPU, in the mean (schedstat, all threads)
 	SeriesProcessMainThreadRunDelay             = "process.mainThread.runDelay"             // the same of the main thread alone
 	SeriesProcessMainThreadVoluntarySwitches    = "process.mainThread.voluntarySwitches"    // 1/s, of the main thread

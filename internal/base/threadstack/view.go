@@ -199,3 +199,11 @@ func (v *View) Serve(one bool) {
 		}
 	}
 }
+
+// longestComm is how many bytes of a thread's name the kernel keeps (TASK_COMM_LEN of linux/sched.h, less the zero).
+const longestComm = 15
+
+// IsCutName reports whether a thread's name for the kernel is all it could keep of a longer name.
+func IsCutName(comm, name string) bool {
+	return len(comm) == longestComm && strings.HasPrefix(name, comm)
+}

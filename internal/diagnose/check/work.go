@@ -178,10 +178,14 @@ func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
 	return sums.rankEfforts(origin), float64(apart) / float64(n)
 }
 
-// seenRunning is [Case.RanWhileSlow] by looks at the threads of a runtime, such as a JVM's thread dumps.
+// seenRunning is [Case.RanWhileSlow] by looks at the threads of a runtime, such as a JVM's thread dumps, weighed by the CPU time of their pools
+// where the kernel counted it.
 func (c *Case) seenRunning(slow metrics.Spans) (where []Effort, beside float64) {
 	if !c.OnThreads() {
 		return nil, 0
+	}
+	if where, beside, ok := c.ranByPool(slow); ok {
+		return where, beside
 	}
 	sums, n, apart, serves := newWork(c), 0, 0, false
 	var origin evidence.Origin

@@ -41,6 +41,7 @@ type pass struct {
 	most    [3]int64   // in this round, of one thread
 	waited  float64    // the sum of most[delay]
 	at      int64      // of the latest thread read
+	names   threadNames
 }
 
 type thread struct {
@@ -233,6 +234,14 @@ func (p *parser) threadSchedstat(line []byte) bool {
 	return true
 }
 
+// threadComm reads a thread's name. That of a thread whose CPU time was not read yet is left out: their number is bounded.
+func (p *parser) threadComm(line []byte) bool {
+	if _, met := p.subject.scheduled.threads[p.tid]; met {
+		p.subject.scheduled.names.setName(p.tid, cleanText(line, 64))
+	}
+	return true
+}
+
 // threadStatus reads of a thread how often it gave its CPU away and how often that was taken.
 func (p *parser) threadStatus(line []byte) bool {
 	key, value, ok := cutKey(line)
@@ -280,6 +289,7 @@ func (p *parser) addThread(s *pass, v [3]int64, ended func(*parser, *process)) {
 			s.sum[i] += float64(v[i] - old.v[i])
 			s.most[i] = max(s.most[i], v[i]-old.v[i])
 		}
+		s.names.addRun(p.tid, v[run]-old.v[run])
 	}
 	s.threads[p.tid] = thread{s.round, v}
 	s.at, s.open = p.now, true
@@ -294,6 +304,9 @@ func (p *parser) endScheduled(q *process) {
 		p.addCounter(&q.tracks, evidence.SeriesProcessRunDelay, "1", s.sum[delay]/1e9)
 		p.addCounter(&q.tracks, evidence.SeriesProcessRunDelayMost, "1", s.waited)
 		p.addCounter(&q.tracks, evidence.SeriesProcessSwitches, "1/s", s.sum[given])
+		for series, ns := range s.names.all() {
+			p.addCounter(&q.tracks, series, "cores", ns/1e9)
+		}
 	})
 }
 

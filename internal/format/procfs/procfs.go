@@ -48,6 +48,7 @@
 //	/proc/PID/status                 VmRSS, VmSwap, THP_enabled, Cpus_allowed_list
 //	/proc/PID/schedstat              time ready and not run, of the main thread only
 //	/proc/PID/task/TID/{schedstat,status}  the same and context switches of every thread: summed by process
+//	/proc/PID/task/TID/comm          its name: the time it ran is also summed by names without their numbers
 //	/proc/PID/io                     bytes and calls of reading and writing
 //	/proc/PID/smaps_rollup           huge pages it has
 //	/proc/PID/environ                settings of runtimes (GOGC, GOMEMLIMIT); the service's name in telemetry

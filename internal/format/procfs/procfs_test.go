@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -212,6 +213,44 @@ func named(b *evidence.Bundle, pid int) evidence.SubjectID {
 		}
 	}
 	return -1
+}
+
+// The time that threads ran is summed by their names without numbers, from when the names are known. Threads that all have one name need no sums.
+func TestThreadNames(t *testing.T) {
+	for names, want := range map[[3]string]map[string]float64{
+		{"fitter-1", "fitter-2", "java"}: {"fitter": 1.5, "java": .25},
+		{"app", "app", "app"}:            {},
+		{"17", "pool-2-thread-4", "#4"}:  {"17": 1, "pool-2-thread": .5, "#4": .25},
+	} {
+		var w bytes.Buffer
+		for round := range int64(4) {
+			at := int64(1.7e18) + round*1e9
+			fmt.Fprintf(&w, "-- %d /proc/7/stat --\n7 (java) S 1 7 7 0 -1 0 0 0 0 0 0 0 0 0 20 0 3 0 100 1 1\n", at)
+			for k := range names {
+				fmt.Fprintf(&w, "-- %d /proc/7/task/%d/schedstat --\n%d 0 %d\n", at, 7+k, round*int64(1e9)>>k, round)
+			}
+			for k, name := range names {
+				if round == 0 {
+					fmt.Fprintf(&w, "-- %d /proc/7/task/%d/comm --\n%s\n", at, 7+k, name)
+				}
+			}
+		}
+		b, err := suite.Read(w.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]float64)
+		for i := range b.Series {
+			s := &b.Series[i]
+			if name, ok := strings.CutPrefix(s.Name, evidence.SeriesProcessThreadsRunOf+":"); ok {
+				mean, _ := s.Mean(s.T[0], s.T[len(s.T)-1])
+				got[name] = math.Round(mean*100) / 100
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", names, got, want)
+		}
+	}
 }
 
 func TestBounds(t *testing.T) {

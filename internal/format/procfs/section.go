@@ -122,6 +122,7 @@ var processFiles = map[string]func(*parser, []byte) bool{
 var threadFiles = map[string]func(*parser, []byte) bool{
 	"schedstat": (*parser).threadSchedstat,
 	"status":    (*parser).threadStatus,
+	"comm":      (*parser).threadComm,
 }
 
 func (p *parser) openProc(path []byte) {

@@ -108,6 +108,7 @@ type recorder struct {
 	settings   []*file // files read every five seconds
 	rollup     []*file // files read every ten seconds
 	switches   *table  // of the threads
+	names      *table  // of the threads, written when they change
 	neighbours *neighbours
 	entrance   *entrance
 	always     bool          // the recording lasts as long as the process
@@ -118,8 +119,10 @@ func newRecorder(p *process, out io.Writer) *recorder {
 	r := &recorder{archive: archive{out: out, most: mostOpen()}, process: p,
 		threads:  newTable(p.dir+"/task", "schedstat", 0),
 		switches: newTable(p.dir+"/task", "status", 0),
+		names:    newTable(p.dir+"/task", "comm", 0),
 	}
 	r.switches.from = "voluntary_ctxt_switches:"
+	r.names.sparse = true
 	r.entrance = newEntrance(p)
 	r.neighbours = newNeighbours(p.pid, r.entrance)
 	for _, name := range []string{"stat", "status", "schedstat", "io"} {
@@ -169,6 +172,7 @@ func (r *recorder) run(ctx context.Context) (ended bool, err error) {
 		{pace: pace{share: switchesShare, least: seldom}, read: func(time.Time, bool, bool) {
 			if !ended {
 				_ = r.switches.appendEntries(&r.archive)
+				_ = r.names.appendEntries(&r.archive)
 			}
 		}},
 		{pace: pace{share: rollupShare, least: atTimes}, read: func(time.Time, bool, bool) {
@@ -281,6 +285,7 @@ func (r *recorder) close() {
 	}
 	r.threads.close(&r.archive)
 	r.switches.close(&r.archive)
+	r.names.close(&r.archive)
 	r.neighbours.close(&r.archive)
 	r.entrance.close()
 	r.process.close()

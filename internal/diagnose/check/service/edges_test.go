@@ -350,3 +350,46 @@ func TestRunsBesideByLooks(t *testing.T) {
 		}
 	}
 }
+
+// Where the kernel counted the CPU time of threads by their names, a pool that looks met seldom has its full weight.
+func TestRunsBesideByPools(t *testing.T) {
+	for _, x := range []struct {
+		fitter, http, collector float64 // CPUs
+		named                   bool
+	}{
+		{1.7, .2, 0, true}, {1, .9, 0, true}, {.9, 1, 0, false}, {.2, 1.7, 0, false},
+		{.5, .3, 1.1, false}, // most of the CPU time is of threads that no look shows: looks alone tell
+	} {
+		c := seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 97}.subject(t)
+		c.Bundle.Subjects[c.Subject].Runtime = "jvm"
+		p := c.Bundle.Builder(c.Bundle.AddArtifact(evidence.Artifact{Name: "threads.txt"}), "threaddump")
+		stack := func(pool string, funcs ...string) evidence.StackID {
+			var frames []evidence.Frame
+			for _, f := range append(funcs, "java.lang.Thread.run()") {
+				frames = append(frames, evidence.Frame{Func: p.Name(f)})
+			}
+			return p.ThreadStack(frames, evidence.ThreadInfo{Name: pool})
+		}
+		serves := stack("http-nio-8080-exec", "shop.Cart.get()", "org.springframework.web.servlet.DispatcherServlet.doDispatch()", "javax.servlet.http.HttpServlet.service()", "org.apache.catalina.core.ApplicationFilterChain.doFilter()", "org.apache.tomcat.util.net.SocketProcessorBase.run()")
+		fits := stack("fitter", "shop.Grades.fit()", "java.util.concurrent.FutureTask.run()", "java.util.concurrent.ThreadPoolExecutor.runWorker()")
+		for i := range int64(43) {
+			s := evidence.Sample{Subject: c.Subject, Time: epoch + (i+1)*20*ms, Lane: evidence.LaneID(1 + i%2), Stack: serves, Type: p.Name(evidence.SampleThread), Value: 1, Origin: p.Origin(i + 1)}
+			if i >= 40 {
+				s.Stack = fits
+			}
+			p.Sample(s)
+		}
+		for name, cpus := range map[string]float64{"": x.fitter + x.http + x.collector, ":fitter": x.fitter, ":http-nio-8080-e": x.http, ":GC Thread": x.collector} {
+			series := evidence.SeriesProcessThreadsRunOf + name
+			if name == "" {
+				series = evidence.SeriesProcessThreadsRun
+			}
+			p.Series(evidence.Series{Subject: c.Subject, Name: series, T: []int64{epoch, epoch + 10_000*ms}, V: []float64{cpus, cpus}, Origin: p.Origin(1)})
+		}
+		p.Close()
+		where, beside := c.RanWhileSlow()
+		if len(where) == 0 || beside >= mostBeside.Value != x.named || strings.Contains(where[0].Function, "fit") != x.named {
+			t.Errorf("%+v: %v %g", x, where, beside)
+		}
+	}
+}
