@@ -42,7 +42,29 @@ func (p *parser) linkCalls() {
 			p.calls[i].byTime = timed && !p.calls[i].served
 		}
 	}
+	if byJobs <= byThreads {
+		p.linkRestByTime(timed)
+	}
 	p.linkTransactions()
+}
+
+// linkRestByTime links by time the calls that are not linked yet: requests of some routes may wait for what a worker does for them, beside others
+// that make their calls themselves, or are answered later after their call than most. Where times linked the others (timed), a
+// request that has a call gets no more.
+func (p *parser) linkRestByTime(timed bool) {
+	linked := make(map[int32]bool)
+	var rest []int
+	for i := range p.calls {
+		if r := p.calls[i].request; r < 0 {
+			rest = append(rest, i)
+		} else if timed {
+			linked[r] = true
+		}
+	}
+	linkByTime(p.requests, p.calls, linked, p.until-p.from)
+	for _, i := range rest {
+		p.calls[i].byTime = p.calls[i].request >= 0
+	}
 }
 
 // linksOfCalls returns the request of each call.

@@ -290,7 +290,7 @@ func (l *loops) titleOf(thread int64) string {
 		for thread := range l.turns {
 			name = commonStart(name, l.p.names[thread])
 		}
-		name = strings.TrimRight(name, "0123456789-_#/: ")
+		name = trimNumber(name)
 		return strings.TrimSpace(fmt.Sprintf("of %d threads %s", len(l.turns), name))
 	}
 	for other := range l.turns {

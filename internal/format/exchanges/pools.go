@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -255,6 +256,9 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 		p.calls[i].request = -1
 	}
 	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Of: p.b.Text(peer), Places: size})
+	if threads := p.threadsThatCall(calls, size); threads != "" {
+		name = p.b.TellWait(fmt.Sprintf("the %d threads of %s", size, threads), evidence.Wait{Kind: evidence.PoolThread, Of: threads, Places: size})
+	}
 	if size == 1 { // calls under a lock need only one connection, too
 		name = p.b.Wait(evidence.OneAtATime, p.b.Text(peer))
 	}
@@ -268,6 +272,40 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 	}
 	return true
 }
+
+// threadsThatCall returns the name of the pool of threads from which the calls of a peer come, if there are as many threads as connections,
+// each connection is one thread's own, and none of these threads reads requests: then requests wait for a thread, and the connections are only
+// what each of them keeps. It is "" otherwise, and where the threads have no name of their own.
+func (p *parser) threadsThatCall(calls []int, size int) (pool string) {
+	owner := make(map[int64]int64) // thread by connection
+	calling := make(map[int64]bool)
+	for _, i := range calls {
+		x := &p.calls[i]
+		if thread, met := owner[x.port]; met && thread != x.thread {
+			return ""
+		}
+		owner[x.port], calling[x.thread] = x.thread, true
+	}
+	for thread := range calling {
+		name := trimNumber(p.names[thread])
+		if name == "" || pool != "" && name != pool {
+			return ""
+		}
+		pool = name
+	}
+	for i := range p.requests {
+		if x := &p.requests[i]; calling[x.thread] || trimNumber(p.names[x.thread]) == pool {
+			return ""
+		}
+	}
+	if len(calling) != size {
+		return ""
+	}
+	return pool
+}
+
+// trimNumber returns a thread's name without its number within a pool.
+func trimNumber(name string) string { return strings.TrimRight(name, "0123456789-_#/: ") }
 
 // Signs that requests send several calls at a time, which queue in the client: more calls are in progress than requests that make any.
 const fannedLeast = .2 // of the time in which calls are in progress

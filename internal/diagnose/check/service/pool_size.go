@@ -1,11 +1,13 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -55,9 +57,29 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 	case setting != "":
 		return check.Fix{Text: moreThreads + ": " + setting, Code: name}
 	case what.Kind == evidence.PoolThread:
-		return check.Fix{Text: moreThreads, Code: name}
+		return check.Fix{Text: moreThreads, Code: cmp.Or(poolCode(c, pool), name)}
 	}
 	return enlargePool(name)
+}
+
+// poolCode returns the program's function in which looks found a pool's threads most often, at work or waiting; "" if they found none.
+func poolCode(c *check.Case, pool string) (most string) {
+	if pool == "" {
+		return ""
+	}
+	seen := make(map[string]int)
+	looks := c.Threads().Samples(c.Subject)
+	for i := range looks {
+		v := &looks[i].View
+		if v.State == evidence.Idle || v.Owner == "" || v.Pool != pool && !threadstack.IsCutName(pool, v.Pool) {
+			continue
+		}
+		seen[v.Owner] += looks[i].Count
+		if n := seen[v.Owner]; n > seen[most] || n == seen[most] && v.Owner < most {
+			most = v.Owner
+		}
+	}
+	return most
 }
 
 // awaitedLimit returns how many a limit lets in that requests await; limited without a number is one that different parts of

@@ -45,7 +45,7 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
-	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, givenUp, mostLocked, leastMoments, leastStands, longHold, longTurn, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
+	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, fewMoments, givenUp, mostLocked, leastMoments, leastStands, longHold, longTurn, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.ParkedLeast, check.ParkedMost, check.ParkedTimes, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -242,6 +242,10 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	case over < check.Material.Value:
 		v.Rule = check.Usual
 		v.Summary += ", as in requests that were not slow"
+		return v
+	case p.Mechanism != ledger.Dependency && waitsWithoutSlow(c, p, &v):
+		v.Rule = check.Usual
+		v.Summary += ", where as many threads wait while no request is slow"
 		return v
 	case p.Mechanism == ledger.Dependency && readLate(c, per) != "":
 		v.Rule = check.Withheld
