@@ -201,7 +201,7 @@ func (p *parser) belowTop(text string) bool {
 	return false
 }
 
-// isBusyBoxRow says whether words are a process in top of BusyBox: PID PPID USER STAT VSZ %VSZ [CPU] %CPU COMMAND.
+// isBusyBoxRow says whether words are a process in top of BusyBox: PID PPID USER STAT VSZ %VSZ and, of newer ones, the last CPU, %CPU COMMAND.
 func isBusyBoxRow(f []string) bool {
 	if len(f) < 8 {
 		return false

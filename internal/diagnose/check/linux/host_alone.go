@@ -107,7 +107,7 @@ func judgeDiskWaits(c *check.Case) (v check.Verdict, ok bool) {
 	v.Weigh(h.Iowait.Number, waitsMost)
 	v.Evidence = append(v.Evidence, c.Figure("host.iowait_share", "share of the CPUs' time idle while a disk was waited for", h.Iowait.Number, "1", h.Iowait.Origin))
 	if h.Blocked.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("host.procs_blocked", "tasks that waited for a disk", h.Blocked.Number, "count", h.Blocked.Origin))
+		v.Evidence = append(v.Evidence, c.Figure("host.blocked_tasks", "tasks that waited for a disk", h.Blocked.Number, "count", h.Blocked.Origin))
 	}
 	if h.SwapIn.Number > 0 || h.SwapOut.Number > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", h.SwapIn.Number, "1/s", h.SwapIn.Origin),
