@@ -287,7 +287,11 @@ func (r *run) isCovered(w *evidence.Warning) bool {
 }
 
 func (r *run) newLoad(l evidence.LoadResult) Load {
-	out := Load{Tool: l.Tool, Mode: l.Mode, LatencyFrom: "intended", MaxMs: msOrNil(l.Max)}
+	out := Load{Tool: l.Tool, Mode: l.Mode, LatencyFrom: "intended", MaxMs: msOrNil(l.Max), Sent: max(l.Sent, l.Completed), Failed: l.Errors}
+	if l.Tool == "unstall" {
+		out.Failed += l.Timeouts // other generators count them as errors
+	}
+	out.Unanswered = min(l.Timeouts, out.Failed)
 	if a, ok := l.Origin.Artifact(); ok {
 		out.Source = r.b.Artifacts[a].Name
 	}
@@ -303,7 +307,12 @@ func (r *run) newLoad(l evidence.LoadResult) Load {
 			out.P50Ms = msOrNil(q.Ns)
 		case .99:
 			out.P99Ms = msOrNil(q.Ns)
+		case .95:
+			out.P95Ms = msOrNil(q.Ns)
 		}
+	}
+	if out.P99Ms != nil {
+		out.P95Ms = nil
 	}
 	return out
 }

@@ -2,9 +2,11 @@ package diagnose
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/redact"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
@@ -49,9 +51,15 @@ func (r *run) listGivenFigures() (all []Given) {
 	return all
 }
 
-// figuresOf writes a row: "label (column figure, column figure)", or "label figure" where there is one.
+// figuresOf writes a row: "label (column figure, column figure)", or "label figure" where there is one, or one with its unit.
 func figuresOf(columns, row []string) string {
 	if len(row) < 2 || row[0] == "" {
+		return ""
+	}
+	if last := len(row) - 1; len(row) == len(columns) && columns[last] == "unit" {
+		if v, err := strconv.ParseFloat(row[1], 64); err == nil && !strings.HasPrefix(row[0], "lines ") && !strings.HasPrefix(row[0], "rows ") && len(row[0]) <= mostGivenText {
+			return row[0] + " " + units.Of(v, row[last])
+		}
 		return ""
 	}
 	var cells []string

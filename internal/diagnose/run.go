@@ -167,8 +167,11 @@ func (r *run) judgeCauses(ctx context.Context) error {
 	switch {
 	case !r.ofProcess():
 		out = append(out, r.judgeHosts()...)
-	case !slices.ContainsFunc(out, Verdict.isSupported) && !r.hasRequests(): // a part of a program's log, beside what something it calls says of itself
-		out = append(out, slices.DeleteFunc(r.judgeHosts(), func(v Verdict) bool { return !v.isSupported() || !strings.HasPrefix(v.Cause, "service.") })...)
+	case !slices.ContainsFunc(out, Verdict.isSupported) && !r.hasEnoughRequests(): // a part of a log, beside what something that is called says of itself, or is said to have left unanswered
+		told := slices.DeleteFunc(r.judgeHosts(), func(v Verdict) bool { return !v.isSupported() || !strings.HasPrefix(v.Cause, "service.") })
+		out = append(slices.DeleteFunc(out, func(v Verdict) bool { // what is found there is not open here
+			return v.Verdict == check.Inconclusive && slices.ContainsFunc(told, func(w Verdict) bool { return w.Cause == v.Cause })
+		}), told...)
 	}
 	out = r.joinServers(out)
 	order := map[string]int{check.Supported: 0, check.Inconclusive: 1, check.RuledOut: 2}
@@ -181,9 +184,9 @@ func (r *run) judgeCauses(ctx context.Context) error {
 
 func (v Verdict) isSupported() bool { return v.Verdict == check.Supported }
 
-// hasRequests says whether any requests were recorded, which show what a process waits for.
-func (r *run) hasRequests() bool {
-	return slices.ContainsFunc(r.incident.Ledgers(), func(l *ledger.Ledger) bool { return len(l.Rows) > 0 })
+// hasEnoughRequests says whether requests were recorded that show what a process waits for.
+func (r *run) hasEnoughRequests() bool {
+	return slices.ContainsFunc(r.incident.Ledgers(), func(l *ledger.Ledger) bool { return len(l.Rows) >= ledger.MinRequests })
 }
 
 // ofProcess says whether any process is judged.

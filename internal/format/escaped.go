@@ -118,6 +118,12 @@ func (p *paste) stripCodeMarks() {
 		if n == 1 && (begins || ends) || n == 2 && begins && ends {
 			p.lines[i].Text = bytes.ReplaceAll(p.lines[i].Text, codeMark, nil)
 			p.changed = true
+			if n == 2 {
+				if p.coded == nil {
+					p.coded = make(map[int64]bool)
+				}
+				p.coded[p.lines[i].Number] = true
+			}
 		}
 	}
 }

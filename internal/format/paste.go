@@ -18,11 +18,12 @@ import (
 
 // paste is an artifact split into sections.
 type paste struct {
-	name     string // of the artifact
-	lines    []Line // all lines, without quotation marks, entities and the like
-	quoted   []bool // which lines were quoted
-	changed  bool   // some line was changed
-	fenced   bool   // a fence stands around a section, which no document has
+	name     string         // of the artifact
+	lines    []Line         // all lines, without quotation marks, entities and the like
+	quoted   []bool         // which lines were quoted
+	changed  bool           // some line was changed
+	fenced   bool           // a fence stands around a section, which no document has
+	coded    map[int64]bool // lines, by their numbers, that stood in marks of code of their own
 	sections []section
 	skipped  int // lines outside of sections
 	asked    int // number of calls to formats
@@ -353,7 +354,31 @@ func (p *paste) claimAmongProse(formats []Format, lines []Line) {
 			return
 		}
 	}
-	p.skipped += n
+	if !p.claimCoded(formats, lines) {
+		p.skipped += n
+	}
+}
+
+// claimCoded claims lines among words that stood in marks of code, each of its own.
+func (p *paste) claimCoded(formats []Format, lines []Line) (some bool) {
+	rest := 0
+	for from := 0; from < len(lines); {
+		until := from
+		for until < len(lines) && p.coded[lines[until].Number] {
+			until++
+		}
+		if until > from && len(p.sections) < mostSections && p.claimAny(formats, lines[from:until]) {
+			some = true
+		} else {
+			rest += max(1, until-from)
+		}
+		from = max(until, from+1)
+	}
+	if some {
+		p.skipped += rest
+		p.changed = true
+	}
+	return some
 }
 
 // Bounds of lines among words, and of these words.

@@ -11,6 +11,7 @@ import (
 type Shown struct {
 	CPUs                                       float64 // 0 unknown
 	Busy, User, System, Softirq, Iowait, Steal Value   // shares of all CPUs
+	SoftirqMost                                Value   // share of the CPU that interrupts take most of
 	Running                                    Value   // tasks that ran or waited for a CPU
 	Load                                       Value   // and of these that waited in the kernel, averaged over a minute
 	Blocked                                    Value   // tasks that waited for a disk
@@ -30,6 +31,7 @@ func ShownOf(b *evidence.Bundle) Shown {
 		PressureCPU: host(evidence.SeriesHostPressureCPUSome), PressureMemory: host(evidence.SeriesHostPressureMemorySome), PressureIO: host(evidence.SeriesHostPressureIOSome),
 		SwapIn: host(evidence.SeriesHostSwapIn), SwapOut: host(evidence.SeriesHostSwapOut), DirectScanned: host(evidence.SeriesHostReclaimDirectScanned), BackgroundScanned: host(evidence.SeriesHostReclaimBackgroundScanned),
 		MajorFaults: host(evidence.SeriesHostMajorFaults), Faults: host(evidence.SeriesHostFaults), Disks: EachDisk(b, Whole)}
+	s.SoftirqMost = host(evidence.SeriesHostCPUSoftirqMost)
 	for i := range b.Series {
 		if x := &b.Series[i]; x.Name == evidence.SeriesHostCPUBusy && s.CPUs == 0 {
 			s.CPUs = float64(b.Subjects[x.Subject].CPUs)

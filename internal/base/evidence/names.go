@@ -122,6 +122,12 @@ const (
 	FactGoroutinesLeft      = "trace.goroutinesLeft"
 	FactGoroutinesLeftEarly = "trace.goroutinesLeftEarly" // those begun in its first half
 
+	// StopAroundCollection is the cause of a stop that goes on beside the collection for which the program was stopped.
+	StopAroundCollection = "what the JVM did around collections"
+
+	// DirtyPages is what InnoDB writes once a second, of FactSyncsSlow.
+	DirtyPages = "dirty pages"
+
 	// TriggerUntold is the trigger of a collection from a source that never gives triggers.
 	TriggerUntold = "not told"
 
@@ -474,6 +480,9 @@ const (
 	FactPlaces                 = "places.limit"                     // how many there are
 	FactCallsUnanswered        = "calls.unanswered.all"             // calls that got no answer within the time they may take
 	FactCallsUnansweredDense   = "calls.unanswered.dense"           // of these, within one minute, at most
+	FactCallsUnansweredMost    = "calls.unanswered.most"            // ns that one of these took, at most
+	FactQueuedLong             = "queued.long"                      // requests of a short log of a proxy that waited a second or more for a place at an upstream, which is Value
+	FactQueuedLongMost         = "queued.long.most"                 // ns that one of these waited, at most
 	FactPhaseMost              = "request.phase.longest"            // ns of the longest phase of a request, by its client; Value is the phase (PhaseLookup, …)
 	FactPhaseOf                = "request.phase.of"                 // ns of the whole of that request
 	FactTasksAwaitFiles        = "tasks.awaitFileServer"            // tasks that wait in the kernel for the answer of a file server (NFS), or of a program that serves files (FUSE), at one look; Value is the call

@@ -106,11 +106,11 @@ func (r *elb) parseColumns(line []byte, toks []token, e *entry) verdict {
 	if e.status == 460 { // the client closed the connection while it waited
 		e.status = 499
 	}
-	if e.status == 504 && parts[0] >= 0 && parts[1] < 0 && !r.classic { // the target gave no answer: all the time since the request came was its
+	if e.status == 504 && parts[1] < 0 && !r.classic { // the target gave no answer, or took no connection for 10 s: all the time since the request came was its
 		if c := name + elbRequest + elbCreation; c < len(toks) && !r.stamped {
 			if m, ok := parseMoment(toks[c].textIn(line)); ok && e.time > m.ns && e.time-m.ns < longest {
 				e.duration = e.time - m.ns
-				e.upstream = e.duration
+				e.upstream, e.unanswered = e.duration, true
 			}
 		}
 		return understood

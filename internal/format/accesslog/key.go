@@ -26,6 +26,7 @@ var (
 	connectKeys = []string{"upstream_connect_time", "uct", "upstream_connect", "upstream_connect_duration", "connect_time"}
 	traceKeys   = []string{"trace_id", "traceid", "otel_trace_id", "dd_trace_id", "traceparent", "x_amzn_trace_id", "request_id", "requestid", "req_id", "reqid", "x_request_id", "correlation_id", "x_correlation_id", "unique_id"}
 	peerKeys    = []string{"upstream_addr", "upstream_host", "service_addr", "service_url", "upstream_address", "upstream", "backend", "origin_host"}
+	flagKeys    = []string{"response_flags", "response_flag"}
 	serviceKeys = []string{"grpc_service", "rpc_service"}
 	rpcKeys     = []string{"grpc_method", "rpc_method", "rpc"}
 	codeKeys    = []string{"grpc_code", "rpc_grpc_status_code", "grpc_status"}

@@ -14,7 +14,7 @@ type keyStats struct {
 	key                                        string
 	first                                      int // order of appearance
 	n, moments, statuses, units, texts, blanks int
-	requests, methods                          int
+	requests, methods, paths                   int
 	resolution                                 int64
 	zoned                                      bool
 	numbers                                    []reading
@@ -57,6 +57,9 @@ func (s *keyStats) addPair(p *pair) {
 	}
 	if isMethod(v) {
 		s.methods++
+	}
+	if v[0] == '/' {
+		s.paths++
 	}
 }
 
@@ -126,6 +129,11 @@ func (k *keyed) chooseDuration(l *layout, keys []*keyStats) {
 	}
 }
 
+// hasRole says whether a key has a role already.
+func (k *keyed) hasRole(r role) bool {
+	return slices.ContainsFunc(k.want, func(w wantedKey) bool { return w.role == r })
+}
+
 // pickDuration chooses a key that names its unit, by name or by value, else the
 // best known name.
 func pickDuration(keys []*keyStats, list []string) (best *keyStats, m measure, assumed bool, why string) {
@@ -180,12 +188,14 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		{roleRequest, requestKeys, func(s *keyStats) bool { return s.requests*2 > s.n }, true},
 		{roleMethod, methodKeys, func(s *keyStats) bool { return s.isNearlyAll(s.methods) }, true},
 		{rolePath, pathKeys, anything, true},
+		{rolePath, []string{"request"}, func(s *keyStats) bool { return s.isNearlyAll(s.paths) && !k.hasRole(rolePath) }, true},
 		{roleStatus, statusKeys, func(s *keyStats) bool { return s.isNearlyAll(s.statuses) }, true},
 		{roleRPC, rpcKeys, anything, true},
 		{roleService, serviceKeys, anything, true},
 		{roleCode, codeKeys, anything, true},
 		{rolePeer, peerKeys, anything, false},
 		{roleKey, traceKeys, anything, false},
+		{roleFlags, flagKeys, anything, false},
 	} {
 		s := pick(c.list, c.fits)
 		if s == nil || slices.ContainsFunc(k.want, func(w wantedKey) bool { return string(w.key) == s.key }) {
@@ -193,7 +203,8 @@ func (k *keyed) chooseRequest(l *layout, keys []*keyStats) {
 		}
 		k.addKey(c.role, s.key)
 		l.http = l.http || c.http
-		if c.role != rolePeer && c.role != roleKey {
+		l.proxy = l.proxy || c.role == roleFlags
+		if c.role != rolePeer && c.role != roleKey && c.role != roleFlags {
 			l.fields = append(l.fields, [numRoles]string{roleRequest: "request", roleMethod: "method", rolePath: "path", roleStatus: "status",
 				roleRPC: "rpc", roleService: "service", roleCode: "code"}[c.role]+" "+s.key)
 		}

@@ -2,7 +2,11 @@ package accesslog
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"time"
+
+	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // role is the use of a key of a structured line.
@@ -24,6 +28,7 @@ const (
 	roleService
 	roleRPC
 	roleCode
+	roleFlags // of Envoy
 	numRoles
 )
 
@@ -35,6 +40,7 @@ type keyed struct {
 	prefixes           [][]byte
 	timed              bool // lines carry a duration; lines without one are not about requests
 	stampless          bool
+	headed             bool // the time stands in brackets before the pairs
 	duration, upstream measure
 	connect            measure
 	moments            moments
@@ -71,6 +77,10 @@ func (k *keyed) parseLine(line []byte, e *entry) verdict {
 	var p pair
 	var service, rpc []byte
 	timed, spanned, seen := k.stampless, false, 0
+	if k.headed {
+		m, ok := momentInBrackets(line)
+		e.time, timed = m.ns, ok
+	}
 	for seen < len(k.want) && k.nextPair(&p) {
 		r := numRoles
 		for i := range k.want {
@@ -120,7 +130,12 @@ func (k *keyed) parseLine(line []byte, e *entry) verdict {
 			rpc = p.raw
 		case roleCode:
 			e.rpcCode = p.raw
+		case roleFlags:
+			e.unanswered = hasFlag(p.raw, "UT")
 		}
+	}
+	if e.unanswered && e.upstream < 0 {
+		e.upstream = e.duration
 	}
 	broken := k.json != nil && k.json.broken || k.pairs != nil && k.pairs.broken
 	switch {
@@ -137,6 +152,26 @@ func (k *keyed) parseLine(line []byte, e *entry) verdict {
 	}
 	return other
 }
+
+// momentInBrackets reads the time that a line begins with: "[2026-10-10T13:55:36Z] method=GET …". Of several words in the brackets the last that is a time counts:
+// of "09/12/2019T10:31:08+0000 1575887468" nobody can tell whether the day or the month stands first.
+func momentInBrackets(line []byte) (moment, bool) {
+	end := bytes.IndexByte(line[:min(len(line), mostBrackets)], ']')
+	if end < 2 || line[0] != '[' {
+		return moment{}, false
+	}
+	inner := line[1:end]
+	if m, ok := parseMoment(inner); ok {
+		return m, true
+	}
+	if i := bytes.LastIndexByte(inner, ' '); i >= 0 {
+		return parseMoment(inner[i+1:])
+	}
+	return moment{}, false
+}
+
+// mostBrackets bounds the brackets that a line begins with, bytes.
+const mostBrackets = 80
 
 func (k *keyed) nextPair(p *pair) bool {
 	if k.json != nil {
@@ -238,6 +273,9 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 	k.stampless = !k.chooseTime(l, keys)
 	k.chooseDuration(l, keys)
 	k.chooseRequest(l, keys)
+	if k.stampless && k.pairs != nil && l.timed && l.http {
+		k.useBrackets(l, sample)
+	}
 	if k.stampless {
 		if !l.timed || !l.http {
 			return nil
@@ -266,6 +304,40 @@ func compileKeyed(sample []sampled, k *keyed, name string) *layout {
 		}
 	}
 	return l
+}
+
+// hasWantedKey says whether the line that was started has one of the keys that are read.
+func (k *keyed) hasWantedKey() bool {
+	var p pair
+	for n := 0; n < maxKeys && k.nextPair(&p); n++ {
+		if slices.ContainsFunc(k.want, func(w wantedKey) bool { return bytes.Equal(w.key, p.key) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// useBrackets makes the times in brackets before the pairs those of the lines if most lines have one.
+func (k *keyed) useBrackets(l *layout, sample []sampled) {
+	lines, headed := 0, 0
+	for _, s := range sample {
+		if !k.pairs.startLine(s.text) || !k.hasWantedKey() {
+			continue // words around it
+		}
+		lines++
+		if m, ok := momentInBrackets(s.text); ok {
+			headed++
+			l.resolution, l.zoned = m.resolution, m.zoned
+		}
+	}
+	if headed == 0 || headed*10 < lines*9 {
+		return
+	}
+	k.headed, k.stampless = true, false
+	if l.stamp = evidence.StampCompletion; l.proxy { // Envoy's START_TIME
+		l.stamp = evidence.StampStart
+	}
+	l.fields = append(l.fields, fmt.Sprintf("time in brackets: %v, %s", time.Duration(l.resolution), stampName(l.stamp)))
 }
 
 // isSpan recognises spans of distributed tracing, which carry times and durations too.

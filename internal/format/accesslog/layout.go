@@ -14,6 +14,7 @@ type entry struct {
 	key            []byte // the id of the request or of its trace
 	overdue        bool   // it waited for a place until its time was up, or was refused for want of one
 	limit          string // what limits these places
+	unanswered     bool   // the proxy's time for the upstream's answer was up
 }
 
 // proxied is a proxy's own knowledge of a request beside the upstream's answer: ns, 0 for unknown or none.

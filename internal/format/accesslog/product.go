@@ -7,7 +7,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// products write JSON with documented units and stamps; they are recognised by their
+// products write JSON, or pairs, with documented units and stamps; they are recognised by their
 // keys.
 var products = []struct {
 	name     string
@@ -18,6 +18,8 @@ var products = []struct {
 	{"Traefik JSON", []string{"StartUTC", "Duration"}, evidence.StampStart, map[string]int64{"Duration": 1, "OriginDuration": 1}},
 	{"Traefik JSON", []string{"StartLocal", "Duration"}, evidence.StampStart, map[string]int64{"Duration": 1, "OriginDuration": 1}},
 	{"Envoy JSON", []string{"start_time", "duration", "response_code"}, evidence.StampStart, map[string]int64{"duration": 1e6, "upstream_service_time": 1e6}},
+	{"Envoy", []string{"response_flags", "duration"}, evidence.StampStart, map[string]int64{"duration": 1e6, "upstream_service_time": 1e6}},
+	{"Envoy", []string{"response_flag", "duration"}, evidence.StampStart, map[string]int64{"duration": 1e6, "upstream_service_time": 1e6}},
 	{"Caddy JSON", []string{"ts", "request.uri", "duration"}, evidence.StampCompletion, map[string]int64{"duration": 1e9}},
 }
 

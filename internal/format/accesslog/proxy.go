@@ -137,6 +137,10 @@ func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 		e.peer = h.toks[1].textIn(head)
 	}
 	e.proxied = timersOf(timers)
+	if timers[3] == -1 && e.status == 504 && e.duration > 0 { // timeout server was up
+		e.upstream, e.unanswered = e.duration-1e6*max(0, timers[0])-1e6*max(0, timers[1]), true
+		e.peer = h.toks[1].textIn(head)
+	}
 	if len(h.toks) > 7 {
 		if e.overdue = bytes.HasPrefix(h.toks[7].textIn(head), []byte("sQ")); e.overdue { // how it ended: by timeout queue
 			e.limit = "maxconn"
@@ -144,6 +148,9 @@ func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 		}
 	}
 	if quote < 0 {
+		if len(h.toks) > 5 && isConnectionCounts(h.toks[5].textIn(head)) { // a log-format without how it ended and without the request
+			return understood
+		}
 		return garbled
 	}
 	request := line[open+quote+1:]
@@ -152,6 +159,20 @@ func (h *haproxy) parseLine(line []byte, e *entry) verdict {
 	}
 	e.method, e.target, _ = parseRequest(request)
 	return understood
+}
+
+// isConnectionCounts says whether a word is HAProxy's counts of connections, "1/1/0/0/0": of the process, the frontend, the backend and the server, and retries.
+func isConnectionCounts(b []byte) bool {
+	slashes := 0
+	for i, c := range b {
+		switch {
+		case c == '/' && i > 0 && b[i-1] != '/':
+			slashes++
+		case !isDigit(c) && !(c == '+' && slashes == 4):
+			return false
+		}
+	}
+	return slashes == 4
 }
 
 // timersOf returns the parts of a request from its five timers; they are ordered if the request passed all of them.

@@ -32,6 +32,7 @@ type tally struct {
 	overdueUntil int64
 	overdueMost  int64  // ns, the longest of these waits
 	places       string // of what
+	few          few
 
 	classes [7]int64 // 0 client gone, 1xx…5xx, 6 unknown
 	counts  []int64  // by route
@@ -141,6 +142,8 @@ func (t *tally) addRequest(x *seen, line int64) {
 		}
 		t.overdueUntil, t.overdueMost = max(t.overdueUntil, end), max(t.overdueMost, e.queue)
 	}
+
+	t.few.addRequest(e, start, end, line)
 
 	class := 6
 	switch {
@@ -295,7 +298,7 @@ func (t *tally) countGarbled(l format.Line) {
 // that the client gave up waiting.
 func (e *entry) outcome() evidence.Outcome {
 	switch {
-	case e.status == 499, e.status == 408, e.status == 504, e.status == 0:
+	case e.status == 499, e.status == 408, e.status == 504, e.status == 0, e.unanswered:
 		return evidence.TimedOut
 	case e.status >= 500:
 		return evidence.Failed
@@ -360,6 +363,9 @@ func (t *tally) finish() {
 		t.b.Fact(fact)
 		fact.Key, fact.Number = evidence.FactPoolTimeout, float64(t.overdueMost)
 		t.b.Fact(fact)
+	}
+	if t.l.proxy {
+		t.few.emitWaits(t.b, t.subject, t.requests)
 	}
 	t.emitSeries()
 	t.emitTables()

@@ -182,7 +182,7 @@ func (t *textual) parseLine(line []byte, e *entry) verdict {
 	}
 	if t.flags > 0 && e.upstream < 0 && e.duration > 0 { // Envoy gave up: it has no time of the upstream, which took all of it
 		if c := t.findColumn(t.flags, s); c >= 0 && hasFlag(t.toks[c].textIn(line), "UT") {
-			e.upstream = e.duration
+			e.upstream, e.unanswered = e.duration, true
 		}
 	}
 	return understood

@@ -103,6 +103,8 @@ type parser struct {
 	pauses      int64
 	partial     bool    // the open pause is known by its collection alone
 	ended       float64 // ms, of the collection whose pause is open, NaN if it goes on
+	collecting  float64 // ms, of all collections in the open pause
+	rests       int     // pauses that were long beside their collections
 	quantaAt    int64   // ns: where the next quantum is put, 0 unknown
 	quanta      []quanta
 	cut         int64
@@ -113,7 +115,7 @@ type parser struct {
 
 func (p *parser) clearPause() {
 	p.from, p.kind, p.collected, p.name, p.trigger = 0, evidence.PauseOther, false, "", ""
-	p.before, p.after, p.total, p.inOld, p.oldTook, p.ended, p.partial = math.NaN(), math.NaN(), math.NaN(), false, 0, math.NaN(), false
+	p.before, p.after, p.total, p.inOld, p.oldTook, p.ended, p.collecting, p.partial = math.NaN(), math.NaN(), math.NaN(), false, 0, math.NaN(), 0, false
 }
 
 // parseAttribute returns the value of name="value" of an element, "" without it.
@@ -189,6 +191,7 @@ func (p *parser) parseLine(text string) {
 		p.setCollection(parseAttribute(text, "type"))
 		p.before, p.after = p.after, math.NaN() // the next mem-info is of the end
 		p.ended = parseFigure(text, "durationms")
+		p.collecting += p.ended
 	case "mem-info":
 		if free, total := parseFigure(text, "free"), parseFigure(text, "total"); total >= free {
 			p.after, p.total = total-free, total
@@ -293,7 +296,12 @@ func (p *parser) endPause(ms float64) {
 	if !p.collected {
 		p.name = "stop for another reason"
 	}
-	until := from + int64(ms*1e6)
+	until, end := from+int64(ms*1e6), from+int64(ms*1e6)
+	if rest := ms - p.collecting; p.collected && p.collecting > 0 && rest >= longRest && rest >= p.collecting {
+		until = from + int64(p.collecting*1e6)
+		p.b.Interval(evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.Safepoint, Start: until, End: end, Cause: p.b.Name(evidence.StopAroundCollection), Origin: p.b.Origin(p.line)})
+		p.rests++
+	}
 	x := evidence.Interval{Subject: p.subject, Lane: evidence.AllLanes, Kind: evidence.StopTheWorld, Start: from, End: until, Cause: p.b.Name(p.name), Origin: p.b.Origin(p.opened)}
 	add := func(k evidence.Key, v float64) {
 		if !math.IsNaN(v) {
@@ -316,8 +324,12 @@ func (p *parser) endPause(ms float64) {
 	if p.first == 0 || from < p.first {
 		p.first = from
 	}
-	p.last = max(p.last, until)
+	p.last = max(p.last, end)
 }
+
+// longRest is how long (ms) threads stand still around a collection, and longer than it takes, from which on that is told apart. The rest of a pause is
+// its way to the stop, and the writing of this very log, which the program waits for.
+const longRest = 100
 
 // quanta are the pauses of one kind in which Metronome collects.
 type quanta struct {
@@ -402,6 +414,9 @@ func (p *parser) emitSummary() {
 	}
 	p.emitQuanta()
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.first, Until: p.last, Origin: b.Origin(p.line)})
+	if p.rests > 0 {
+		b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverSafepoints, From: p.first, Until: p.last, Origin: b.Origin(p.line)})
+	}
 	if p.cut > 0 {
 		b.Warnf(0, "pauses whose end is not there: %d", p.cut)
 	}

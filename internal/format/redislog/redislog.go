@@ -71,6 +71,14 @@ type entry struct {
 // overcoming is what the server says of a client that it closes, as it did not take its answers.
 const overcoming = "scheduled to be closed ASAP for overcoming of output buffer limits"
 
+// bareTexts are what messages begin with that people copy without the process and the time before them: no other program writes them.
+var bareTexts = []string{"Asynchronous AOF fsync is taking too long (disk is busy?)", "Can't save in background: fork: ", "Can't rewrite append only file in background: fork: "}
+
+// isBare says whether text is a message that matters, copied without what stands before it.
+func isBare(text string) bool {
+	return slices.ContainsFunc(bareTexts, func(b string) bool { return strings.HasPrefix(text, b) }) || strings.HasPrefix(text, "Client id=") && strings.Contains(text, overcoming)
+}
+
 // entryOf reads a line; it returns false for lines that are not a server's.
 func entryOf(s string) (e entry, ok bool) {
 	s = strings.TrimSpace(s)
@@ -82,7 +90,7 @@ func entryOf(s string) (e entry, ok bool) {
 	if strings.HasPrefix(s, "pid=") {
 		return parseFields(s)
 	}
-	if text := strings.Trim(s, "`>\" "); strings.HasPrefix(text, "Client id=") && strings.Contains(text, overcoming) { // copied without its stamp
+	if text := strings.Trim(s, "`>\"*#- "); isBare(text) {
 		return entry{text: text, bare: true}, true
 	}
 	rest, ok := e.parseWriter(s)
@@ -374,12 +382,12 @@ func (p *parser) parseLine(l format.Line) {
 		p.about.Version = strings.ToUpper(m[1][:1]) + m[1][1:] + " " + m[2]
 	}
 	if strings.Contains(e.text, "overcoming of output buffer limits") && p.addUnsent(e.text, l.Number) {
-		p.countLine(evidence.RedisReplicaClosed, e.text, l.Number, e.at)
+		p.countLine(evidence.RedisReplicaClosed, &e, l.Number)
 		return
 	}
 	for _, k := range kinds {
 		if strings.Contains(e.text, k.text) {
-			p.countLine(k.kind, e.text, l.Number, e.at)
+			p.countLine(k.kind, &e, l.Number)
 			break
 		}
 	}
@@ -459,15 +467,17 @@ func keepNewest[T any](all []T, most int) []T {
 	return append(all[:0], all[len(all)-most/2:]...)
 }
 
-// countLine counts a line. It does not keep the name and user of a client.
-func (p *parser) countLine(kind, text string, line, at int64) {
+// countLine counts a line. It does not keep the name and user of a client, and gives a line without a time none.
+func (p *parser) countLine(kind string, e *entry, line int64) {
 	if p.kinds[kind] == nil {
-		text = named.ReplaceAllString(text, "$1=")
+		text := named.ReplaceAllString(e.text, "$1=")
 		p.kinds[kind] = &lineCount{text: strings.ToValidUTF8(text[:min(len(text), 300)], "?"), line: line}
 		p.order = append(p.order, kind)
 	}
 	p.kinds[kind].count++
-	p.kinds[kind].addTime(at)
+	if !e.bare {
+		p.kinds[kind].addTime(e.at)
+	}
 }
 
 func (p *parser) emitFacts() {
@@ -492,6 +502,9 @@ func (p *parser) emitFacts() {
 	for _, kind := range p.order {
 		k := p.kinds[kind]
 		b.FactAt(id, evidence.FactRedisTold, kind+evidence.Link+k.text, float64(k.count), k.line)
+		if k.most == 0 {
+			continue
+		}
 		b.Fact(evidence.Fact{Subject: id, Key: evidence.FactRedisRush, Value: kind, Number: float64(k.most), From: k.from, Until: max(k.until, k.from+1), Origin: b.Origin(k.line)})
 	}
 	p.copied, p.loads, p.forks = p.copied[max(0, len(p.copied)-mostPoints):], p.loads[max(0, len(p.loads)-mostPoints):], p.forks[max(0, len(p.forks)-mostPoints):]

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -160,7 +161,7 @@ var kinds = []kind{
 		"all sockets were in use, and calls waited for one", "raise maxSockets (NodeHttpHandler), if what is called can take more; otherwise fewer calls at once"},
 	{"hikari-housekeeper", "HikariCP", []byte("Thread starvation or clock leap detected"), nil, slowWork, "its housekeeper", "",
 		"a task that runs each 30 s came late", "the process did not run for a time, or its clock was set: a machine that slept does that; a GC log and vmstat (st, si) from the same time show the rest"},
-	{"innodb-cleaner", "InnoDB", []byte("page_cleaner: 1000ms intended loop took "), durationAfter, slowSync, "dirty pages", "",
+	{"innodb-cleaner", "InnoDB", []byte("page_cleaner: 1000ms intended loop took "), durationAfter, slowSync, evidence.DirtyPages, "",
 		"writing dirty pages took longer than the second it may", "iostat -x 1 shows what the disk does; innodb_io_capacity must fit it"},
 }
 

@@ -194,7 +194,7 @@ func (p *parser) emitAll() error {
 		b.Warnf(0, "it holds one report, which is of all the time since boot: give the tool an interval, as in vmstat -t 1 30")
 	}
 	if p.sinceBoot {
-		b.Warnf(0, "its only report is of all the time since boot: it is used for disks that were busy nearly all of that time")
+		b.Warnf(0, "its only report is of all the time since boot: it is used for disks that were busy nearly all of that time, or waited for most of it")
 	}
 	p.addTables()
 	if p.odd > 0 {
@@ -263,9 +263,25 @@ func (s *tracks) isAlwaysBusy(t *track) bool {
 	return busy != nil && (busy.always || busy.boot && len(busy.t) == 1 && busy.v[0] >= alwaysBusy)
 }
 
+// mostlyWaiting is the share of the time since boot in which CPUs were idle while a disk was waited for, from which on a host waits now, too.
+const mostlyWaiting = .5
+
+// isMostlyWaiting says whether vmstat's only report is of a host that waited for disks most of the time since boot.
+func (s *tracks) isMostlyWaiting(t *track) bool {
+	if t.kind != memoryOfHost {
+		return false
+	}
+	for _, name := range []string{evidence.SeriesHostCPUIowait, evidence.ShareOf(evidence.SeriesHostCPUIowait)} {
+		if x := s.get(name); x != nil && (x.always || x.boot && len(x.t) == 1 && x.v[0] >= mostlyWaiting) {
+			return true
+		}
+	}
+	return false
+}
+
 func (p *parser) emitSeries(id evidence.SubjectID, s *tracks) (n int) {
 	for _, t := range s.list {
-		t.always = p.greeted && s.isAlwaysBusy(t)
+		t.always = p.greeted && s.isAlwaysBusy(t) || s.isMostlyWaiting(t)
 		if t.toUntilNext(!p.greeted && (t.kind == disk || t.kind == processor) || t.always) {
 			p.sinceBoot = p.sinceBoot || t.always
 			p.b.Series(evidence.Series{Subject: id, Name: t.name, Unit: t.unit, T: t.t, V: t.v, Origin: p.b.Origin(t.line)})

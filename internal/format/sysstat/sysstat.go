@@ -170,7 +170,7 @@ func (p *parser) parseLine(text string) {
 		return
 	}
 	p.endTopCPUs()
-	if strings.Contains(text, "Cpu(s):") || strings.HasPrefix(text, "top - ") {
+	if strings.Contains(text, "Cpu(s):") || strings.HasPrefix(text, "top - ") || strings.HasPrefix(text, "CPU:") || p.tops > 0 && strings.HasPrefix(text, "Load average: ") {
 		if p.parseTop(text) {
 			p.used++
 			return

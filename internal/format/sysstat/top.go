@@ -14,7 +14,17 @@ import (
 //	%Cpu(s): 21.3 us,  5.2 sy,  0.0 ni,  2.1 id,  0.0 wa,  0.0 hi,  0.4 si, 71.0 st
 //	Cpu(s): 21.3%us,  5.2%sy,  0.0%ni,  2.1%id,  0.0%wa,  0.0%hi,  0.4%si, 71.0%st      before procps 3.3
 //	%Cpu0  : 21.3 us,  5.2 sy,  0.0 ni,  2.1 id,  0.0 wa,  0.0 hi,  0.4 si, 71.0 st     after the key 1: a line for each CPU
+//	CPU:   2% usr   1% sys   0% nic  95% idle   0% io   0% irq   0% sirq                 BusyBox, with and without decimals
+//	CPU0:  0.0% usr  0.0% sys  0.0% nic 11.3% idle  0.0% io  0.0% irq 88.6% sirq         after the key 1
+//	Load average: 0.93 0.71 0.40 3/68 4211
 func (p *parser) parseTop(text string) bool {
+	if rest, ok := strings.CutPrefix(text, "Load average: "); ok {
+		return p.setTopLoad(rest, " ")
+	}
+	if rest, ok := strings.CutPrefix(text, "CPU:"); ok {
+		share, ok := parseBusyBox(rest)
+		return ok && p.addTop(share)
+	}
 	rest, ok := strings.CutPrefix(text, "%Cpu(s):")
 	if !ok {
 		rest, ok = strings.CutPrefix(text, "Cpu(s):")
@@ -41,6 +51,28 @@ func parseModes(rest string) (share map[string]float64, ok bool) {
 	return share, ok && len(share) >= 4
 }
 
+// ofBusyBox are the names of modes in top of BusyBox, which stand behind their figures without commas, and those of procps.
+var ofBusyBox = map[string]string{"usr": "us", "sys": "sy", "nic": "ni", "idle": "id", "io": "wa", "irq": "hi", "sirq": "si"}
+
+// parseBusyBox reads "2% usr   1% sys …" as shares, by the names of procps.
+func parseBusyBox(rest string) (share map[string]float64, ok bool) {
+	f := strings.Fields(rest)
+	if len(f) != 2*len(ofBusyBox) {
+		return nil, false
+	}
+	share = make(map[string]float64)
+	for i := 0; i < len(f); i += 2 {
+		digits, percent := strings.CutSuffix(f[i], "%")
+		v, err := strconv.ParseFloat(strings.Replace(digits, ",", ".", 1), 64)
+		name := ofBusyBox[f[i+1]]
+		if !percent || err != nil || name == "" || !(v >= 0) || v > 100.5 {
+			return nil, false
+		}
+		share[name] = v / 100
+	}
+	return share, len(share) == len(ofBusyBox)
+}
+
 // splitModes splits at the commas behind the names of modes: "0.0 hi,100.0 si" has no blank there, and decimal commas stand within figures.
 func splitModes(s string) (all []string) {
 	from := 0
@@ -57,6 +89,9 @@ func splitModes(s string) (all []string) {
 func ofOneCPU(text string) (cpu int, rest string, ok bool) {
 	text = strings.TrimPrefix(text, "%")
 	after, ok := strings.CutPrefix(text, "Cpu")
+	if !ok {
+		after, ok = strings.CutPrefix(text, "CPU")
+	}
 	number, rest, has := strings.Cut(after, ":")
 	if !ok || !has || len(number) > 8 {
 		return 0, "", false
@@ -79,6 +114,9 @@ func (p *parser) parseTopCPU(text string) bool {
 		return false
 	}
 	share, ok := parseModes(rest)
+	if !ok {
+		share, ok = parseBusyBox(rest)
+	}
 	if !ok {
 		return false
 	}
@@ -136,10 +174,12 @@ func (p *parser) addTop(share map[string]float64) bool {
 // topLoad reads the load of the first line.
 func (p *parser) topLoad(text string) bool {
 	_, rest, ok := strings.Cut(text, "load average: ")
-	if !ok {
-		return false
-	}
-	first, _, _ := strings.Cut(rest, ", ")
+	return ok && p.setTopLoad(rest, ", ")
+}
+
+// setTopLoad reads the load of the last minute, which is the first of several.
+func (p *parser) setTopLoad(rest, between string) bool {
+	first, _, _ := strings.Cut(rest, between)
 	v, err := strconv.ParseFloat(strings.Replace(first, ",", ".", 1), 64)
 	if err == nil && v >= 0 && v < 1e6 {
 		p.topLoads = v
@@ -154,21 +194,37 @@ func (p *parser) belowTop(text string) bool {
 	case headingOf(f) != nil, strings.Contains(text, "-memory-"):
 		return false
 	case strings.HasPrefix(text, "KiB ") || strings.HasPrefix(text, "MiB ") || strings.HasPrefix(text, "GiB ") || strings.HasPrefix(text, "Tasks:") || strings.HasPrefix(text, "Threads:") || strings.HasPrefix(text, "Mem:") || strings.HasPrefix(text, "Swap:"),
-		f[0] == "PID", len(f) >= 11:
+		f[0] == "PID", len(f) >= 11, isBusyBoxRow(f):
 		p.ignored++
 		return true
 	}
 	return false
 }
 
+// isBusyBoxRow says whether words are a process in top of BusyBox: PID PPID USER STAT VSZ %VSZ and, of newer ones, the last CPU, %CPU COMMAND.
+func isBusyBoxRow(f []string) bool {
+	if len(f) < 8 {
+		return false
+	}
+	_, err := strconv.ParseUint(f[0], 10, 32)
+	_, err2 := strconv.ParseUint(f[1], 10, 32)
+	return err == nil && err2 == nil && strings.HasSuffix(f[5], "%")
+}
+
 // isTop says whether a line is one of top's.
 func isTop(text string) bool {
+	if rest, ok := strings.CutPrefix(text, "CPU:"); ok {
+		_, ok = parseBusyBox(rest)
+		return ok
+	}
 	if strings.HasPrefix(text, "%Cpu(s):") && strings.Contains(text, " id") || strings.HasPrefix(text, "Cpu(s):") && strings.Contains(text, "%id") {
 		return true
 	}
 	_, rest, ok := ofOneCPU(text)
 	if ok {
-		_, ok = parseModes(rest)
+		if _, ok = parseModes(rest); !ok {
+			_, ok = parseBusyBox(rest)
+		}
 	}
 	return ok
 }

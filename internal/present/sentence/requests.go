@@ -129,12 +129,31 @@ func Load(d *diagnose.Diagnosis, l diagnose.Load) []string {
 		if l.Rate != nil {
 			items = append(items, units.Num(*l.Rate)+"/s")
 		}
-		items = append(items, formatQuantiles([]quantile{{"p50", l.P50Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
+		items = append(items, formatQuantiles([]quantile{{"p50", l.P50Ms}, {"p95", l.P95Ms}, {"p99", l.P99Ms}, {"max", l.MaxMs}})...)
+		items = append(items, describeFailed(l)...)
 	}
 	if l.LatencyFrom == "send" {
 		return append(items, "latency from the actual send time: time waiting to be sent is not counted")
 	}
 	return append(items, "latency from the scheduled send time")
+}
+
+// describeFailed says how many of a load's requests failed: "1,868 of 25,812 failed (7.2 %)", "40 failed, all by a timeout".
+func describeFailed(l diagnose.Load) []string {
+	if l.Failed == 0 {
+		return nil
+	}
+	s := units.Count(int(l.Failed)) + " failed"
+	if l.Failed <= l.Sent {
+		s = fmt.Sprintf("%s of %s failed (%s)", units.Count(int(l.Failed)), units.Count(int(l.Sent)), units.Percent(float64(l.Failed)/float64(l.Sent)))
+	}
+	switch {
+	case l.Unanswered == l.Failed:
+		s += ", all by a timeout"
+	case l.Unanswered > 0:
+		s += ", " + units.Count(int(l.Unanswered)) + " of them by a timeout"
+	}
+	return []string{s}
 }
 
 // IsLoadAsRequests says whether what a load generator measured agrees with the figures of the requests.

@@ -217,6 +217,8 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		s = append(s, fmt.Sprintf("This evidence does not show other causes: %d of %s could not be checked (NOT SEEN).", len(open), formatCauseCount(len(open)+len(ruledOut))))
 	case len(d.Host) > 0:
 		s = append(s, "No process in the recording could be diagnosed. The host: "+formatHostFigures(d.Host)+". This does not show whether requests were slow: record the service's process while it is slow.")
+	case len(ruledOut) == 0 && len(open) == 0 && len(d.Loads) > 0 && d.Requests == nil:
+		s = append(s, "A load's result shows how long requests took and how many failed, not why: record the service while the load runs.")
 	case len(ruledOut) == 0 && len(open) == 0:
 		s = append(s, "No known cause applies to this evidence.")
 	case len(ruledOut) == 0:

@@ -384,6 +384,9 @@ func (g *collector) adviseOperation(v *check.Verdict, name string) {
 		add("find the tool that inspects or dumps the heap of the running service, and stop it", "")
 	case strings.Contains(name, "ICBuffer"):
 		add("update the JDK: from JDK 23 on there are no such safepoints, and JDK 18 fixed a GC that cleaned inline caches in use again and again (JDK-8277212)", "")
+	case name == evidence.StopAroundCollection:
+		add("let the JVM write its verbose GC log in larger pieces, or to a faster disk: all threads wait while it writes (OpenJ9)", "-Xgc:bufferedLogging")
+		add("if the log is not written to a slow disk, look for a host without free CPUs, and for pages that were swapped out", "")
 	case name == "" || name == nameless || strings.HasPrefix(name, "no vm operation"):
 		add("find out which VM operation it is: -Xlog:safepoint (JDK 9 or later), before that -XX:+PrintSafepointStatistics -XX:PrintSafepointStatisticsCount=1", "")
 	default:

@@ -25,6 +25,7 @@ func TestHostAloneEdges(t *testing.T) {
 	crowded := figures{"host.cpu.busy": 3.84, "host.procs_running": 12.4}
 	stolen := figures{"host.cpu.busy": 2.5, "host.cpu.steal": 1.04}
 	packets := figures{"host.cpu.busy": 3.3, "host.cpu.softirq": 1.04}
+	waits := figures{"host.cpu.busy": .8, "host.cpu.iowait": 2.04, "host.procs_blocked": 1.2}
 	none := check.Rule{} // it is not told
 	for _, x := range []struct {
 		cause  check.Check
@@ -50,6 +51,12 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskBusy, quick.With(written), nil, "", row{About: "the reads are quick, and the writes are not", Rule: check.Matters, ID: "disk.read_ms", Figure: 1, Says: "a write takes"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungDisk, row{About: "tasks hang", Rule: check.StandsAlone, ID: "host.hung_tasks", Figure: 3, Says: "3 tasks that hung and waited for a disk"}},
 		{DiskBusy, nil, figures{evidence.FactKernelSaid: 3}, evidence.KernelSaidHungSync, row{About: "they hang in something else", Rule: none}},
+
+		{DiskBusy, waits, nil, "", row{About: "CPUs wait for half of the time", Rule: check.Matters, ID: "host.iowait_share", Figure: .51, Says: "idle for that 51 % of the time"}},
+		{DiskBusy, waits.With(figures{"host.cpu.iowait": 1.96}), nil, "", row{About: "CPUs wait for less", Rule: none}},
+		{DiskBusy, waits.With(figures{"host.procs_blocked": .9}), nil, "", row{About: "CPUs wait, and hardly a task does", Rule: none}},
+		{DiskBusy, waits.With(figures{"host.disk.busy:sda": .3, "host.disk.queue:sda": .4}), nil, "", row{About: "CPUs wait, and no disk of those told is busy", Rule: none}},
+		{DiskBusy, waits.With(figures{"host.swapIn": 260, "host.swapOut": 260}), nil, "", row{About: "CPUs wait for swap", Rule: none}},
 
 		{DiskBusy, nil, figures{evidence.FactDiskMean: 51e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 51 ms", Rule: check.Matters, ID: "disk.listed_ms", Figure: 51, Says: "a request takes 51 ms on average, of 20 requests"}},
 		{DiskBusy, nil, figures{evidence.FactDiskMean: 49e6, evidence.FactDiskRequests: 20}, "vda", row{About: "each of 20 takes 49 ms", Rule: none}},
@@ -104,6 +111,11 @@ func TestHostAloneEdges(t *testing.T) {
 		{Softirq, packets.With(figures{"host.cpu.busy": 3.1}), nil, "", row{About: "a quarter, and CPUs are free", Rule: none}},
 		{Softirq, packets.With(figures{"host.cpu.busy": 2.5, "host.cpu.softirq": 1.84}), nil, "", row{About: "nearly half, and CPUs are free", Rule: check.Matters, Says: "38 % of it is free"}},
 		{Softirq, packets.With(figures{"host.cpu.busy": 2.5, "host.cpu.softirq": 1.76}), nil, "", row{About: "not nearly half, and CPUs are free", Rule: none}},
+		{Softirq, packets.With(figures{"host.cpu.busy": 1, "host.cpu.softirq": .84, "host.cpu.softirq.most": .81}), nil, "", row{About: "one CPU is full of them", Rule: check.Matters, ID: "host.softirq_most_share", Figure: .81, Says: "they take 81 % of its time"}},
+		{Softirq, packets.With(figures{"host.cpu.busy": 1, "host.cpu.softirq": .84, "host.cpu.softirq.most": .79}), nil, "", row{About: "one CPU is not quite full of them", Rule: none}},
+		{Softirq, figures{"host.cpu.busy.share": .81, "host.cpu.softirq.share": .26}, nil, "", row{About: "a quarter of CPUs that are full, however many they are", Rule: check.Matters, ID: "host.softirq_share", Figure: .26, Says: "Interrupts (softirq) take 26 % of the host's CPU time"}},
+		{Softirq, figures{"host.cpu.busy.share": .79, "host.cpu.softirq.share": .44}, nil, "", row{About: "not nearly half of CPUs that are free, however many they are", Rule: none}},
+		{Softirq, figures{"host.cpu.busy.share": .81, "host.cpu.softirq.share": .24}, nil, "", row{About: "less than a quarter, however many they are", Rule: none}},
 		{Softirq, nil, figures{evidence.FactKernelThread + "ksoftirqd": .81}, "ksoftirqd/3", row{About: "its thread uses a CPU", Rule: check.Matters, ID: "host.ksoftirqd_cpus", Figure: .81, Says: "ksoftirqd/3 uses all of it"}},
 		{Softirq, nil, figures{evidence.FactKernelThread + "ksoftirqd": .79}, "ksoftirqd/3", row{About: "its thread uses most of one", Rule: none}},
 		{Softirq, nil, figures{evidence.FactProfileMechanism + evidence.KernelSoftirq: .21}, "", row{About: "a fifth of a profile", Rule: check.Matters, ID: "profile.kernel_share", Figure: .21, Says: "handles interrupts (softirq) for 21 %"}},

@@ -95,7 +95,7 @@ func throttleOver(c *check.Case, w metrics.Window) *throttle {
 
 // listFigures returns the evidence of the quota.
 func (t *throttle) listFigures(c *check.Case) []check.Evidence {
-	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("share of %.0f periods that the quota throttled", t.Periods.Number), t.Share(), "1", t.Stopped.Origin)}
+	out := []check.Evidence{c.Figure("quota.stopped_periods_share", fmt.Sprintf("share of %s periods that the quota throttled", wholeCount(t.Periods.Number)), t.Share(), "1", t.Stopped.Origin)}
 	if t.CPUs.Known() {
 		out = append(out, c.Figure("quota.cpus", "quota", t.CPUs.Number, "CPUs", t.CPUs.Origin))
 	}
@@ -127,7 +127,7 @@ func judgeThrottled(c *check.Case) check.Verdict {
 	v.Evidence = t.listFigures(c)
 	v.Counted(t.Periods.Number, noPeriod)
 	v.Weigh(t.Share(), rarely)
-	v.Summary = fmt.Sprintf("throttled in %.0f of %.0f periods", t.Stopped.Number, t.Periods.Number)
+	v.Summary = fmt.Sprintf("throttled in %s of %s periods", wholeCount(t.Stopped.Number), wholeCount(t.Periods.Number))
 	if t.Periods.Number < noPeriod.Value {
 		v.Summary = "its cgroup has no quota"
 	}
@@ -223,7 +223,7 @@ func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 	if f, ok := c.Fact(evidence.FactContainerCPU); ok && f.Number > 0 {
 		t.CPUs = metrics.Value{Number: f.Number, Origin: f.Origin, Watched: 1}
 	}
-	v = check.Verdict{Rule: check.OneLook, Evidence: t.listFigures(c), Summary: fmt.Sprintf("throttled in %.0f of %.0f periods since its cgroup was created: one reading does not show what happens now", stopped.Number, periods.Number)}
+	v = check.Verdict{Rule: check.OneLook, Evidence: t.listFigures(c), Summary: fmt.Sprintf("throttled in %s of %s periods since its cgroup was created: one reading does not show what happens now", wholeCount(stopped.Number), wholeCount(periods.Number))}
 	v.Needs = []check.Need{{What: "a second reading of cpu.stat, some seconds after the first, while it is slow"}}
 	if t.Share() >= mostPeriods.Value && periods.Number >= fewPeriods.Value && (c.Ledger == nil || len(c.Ledger.Rows) == 0) {
 		t.supportQuota(&v, nil, 0)
@@ -239,7 +239,7 @@ func throttledSinceCreated(c *check.Case) (v check.Verdict, ok bool) {
 // throttledOfUnknown judges counters of a quota without the number of its periods: how often and for how long it stopped the process, but not within
 // which time.
 func throttledOfUnknown(c *check.Case, stopped evidence.Fact) check.Verdict {
-	v := check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("throttled in %.0f periods since its cgroup was created: of how many is not told", stopped.Number),
+	v := check.Verdict{Rule: check.OneLook, Summary: fmt.Sprintf("throttled in %s periods since its cgroup was created: of how many is not told", wholeCount(stopped.Number)),
 		Needs: []check.Need{{What: "the whole of cpu.stat, twice, some seconds apart, while it is slow"}}}
 	v.Evidence = append(v.Evidence, c.Figure("quota.stopped_periods", "periods that the quota throttled", stopped.Number, "count", stopped.Origin))
 	if took, ok := c.Fact(evidence.FactQuotaStopped); ok && stopped.Number > 0 {
@@ -267,14 +267,14 @@ func throttledElsewhere(c *check.Case) (v check.Verdict, ok bool) {
 // supportQuota supports that the quota stops the process.
 func (t *throttle) supportQuota(v *check.Verdict, saves *check.Saves, share float64) {
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("A CPU quota throttles the process in %.0f of %.0f periods.", t.Stopped.Number, t.Periods.Number)
+	v.Title = fmt.Sprintf("A CPU quota throttles the process in %s of %s periods.", wholeCount(t.Stopped.Number), wholeCount(t.Periods.Number))
 	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(share))
 	v.Saves = saves
 	if t.Share() >= mostPeriods.Value {
 		v.Explains = func(p *ledger.Place) bool { return slices.Contains(stretched, p.Mechanism) }
 	}
 	if t.CPUs.Known() {
-		v.Title = fmt.Sprintf("A quota of %s CPUs throttles the process in %.0f of %.0f periods.", units.Num(t.CPUs.Number), t.Stopped.Number, t.Periods.Number)
+		v.Title = fmt.Sprintf("A quota of %s CPUs throttles the process in %s of %s periods.", units.Num(t.CPUs.Number), wholeCount(t.Stopped.Number), wholeCount(t.Periods.Number))
 	}
 }
 
@@ -301,3 +301,6 @@ func predictWithoutStops(c *check.Case, lost func(row int) int64, low, high floa
 	}
 	return p
 }
+
+// wholeCount writes a count that is known as a mean or a sum.
+func wholeCount(v float64) string { return units.Count(int64(math.Round(v))) }

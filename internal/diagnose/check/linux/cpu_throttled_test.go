@@ -104,7 +104,7 @@ func TestThrottledSinceCreated(t *testing.T) {
 		periods, stopped float64
 		state, words     string
 	}{
-		"rarely":     {3076, 34, check.Inconclusive, "34 of 3076"},
+		"rarely":     {3076, 34, check.Inconclusive, "34 of 3,076"},
 		"mostly":     {3000, 2400, check.Supported, "80 %"},
 		"at a start": {20, 18, check.Inconclusive, "18 of 20"},
 	} {

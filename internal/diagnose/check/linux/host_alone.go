@@ -84,7 +84,38 @@ func judgeHostDisk(c *check.Case) (v check.Verdict, ok bool) {
 	if v, ok := judgeListed(c); ok {
 		return v, true
 	}
+	if v, ok := judgeDiskWaits(c); ok {
+		return v, true
+	}
 	return judgeHung(c, evidence.KernelSaidHungDisk, "for a disk")
+}
+
+// waitsMost is how much CPUs must wait for a disk to show one that is at its limit where no disk is told of.
+var waitsMost = check.Threshold{Name: "share of the CPUs' time idle while a disk was waited for, without figures of disks", Value: .5, Unit: "1",
+	Why: "of all CPUs half have a task that waits, and nothing else to run", Source: "judgement: weighs hosts of one CPU, on which a single copy in the background waits so, against those whose programs all wait"}
+
+// judgeDiskWaits judges a host by CPUs that wait for a disk most of the time, as vmstat and top tell it, which name no disk. Pages that are read back from
+// swap wait for one, too: those are judged as such.
+func judgeDiskWaits(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.ShownOf(c.Bundle)
+	if _, swaps := judgeHostSwap(c); swaps || len(h.Disks) > 0 || !(h.Iowait.Number >= waitsMost.Value) || h.Blocked.Known() && !(h.Blocked.Number >= 1) {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: h.Iowait.Number,
+		Title:   fmt.Sprintf("The host waits for a disk: its CPUs were idle for that %s of the time.", units.Percent(h.Iowait.Number)),
+		Summary: fmt.Sprintf("CPUs wait for a disk %s of the time", units.Percent(h.Iowait.Number))}
+	v.Weigh(h.Iowait.Number, waitsMost)
+	v.Evidence = append(v.Evidence, c.Figure("host.iowait_share", "share of the CPUs' time idle while a disk was waited for", h.Iowait.Number, "1", h.Iowait.Origin))
+	if h.Blocked.Known() {
+		v.Evidence = append(v.Evidence, c.Figure("host.blocked_tasks", "tasks that waited for a disk", h.Blocked.Number, "count", h.Blocked.Origin))
+	}
+	if h.SwapIn.Number > 0 || h.SwapOut.Number > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("host.swap_in_pages_per_s", "pages of the host read from swap", h.SwapIn.Number, "1/s", h.SwapIn.Origin),
+			c.Figure("host.swap_out_pages_per_s", "pages of the host written to swap", h.SwapOut.Number, "1/s", h.SwapOut.Origin))
+	}
+	v.Fix = []check.Fix{{Text: "find the disk and which processes read and write it (iostat -x 1, pidstat -d 1), and do less of it, or use a faster disk; where memory is short, more of it spares reads"}}
+	v.Needs = []check.Need{askProcess}
+	return v, true
 }
 
 // judgeListed judges a disk by a listing of all its requests, as biosnoop and biotop print it: whatever they are, each takes long.
@@ -120,7 +151,7 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 		return v, true
 	}
 	if !(h.CPUs > 0) || !s.Softirq.Known() || s.Softirq.Number < check.Material.Value*h.CPUs || h.Taken() < cpusFull.Value*h.CPUs && s.Softirq.Number < mostlySoftirq.Value*h.CPUs {
-		return v, false
+		return judgeSoftirqShown(c)
 	}
 	part := s.Softirq.Number / h.CPUs
 	v = check.Verdict{Rule: check.Matters, Weight: s.Softirq.Number, Work: part,
@@ -133,6 +164,37 @@ func judgeHostSoftirq(c *check.Case) (v check.Verdict, ok bool) {
 	v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack), none between processes of one host (a UNIX socket)"},
 		{Text: "spread what remains over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus)"}}
 	v.Needs = []check.Need{askProcess}
+	return v, true
+}
+
+// judgeSoftirqShown judges a host of which it is not known how many CPUs it has by their shares, and else by the CPU that interrupts take most of: where
+// the packets of a network card all go to one, the others do not help.
+func judgeSoftirqShown(c *check.Case) (v check.Verdict, ok bool) {
+	h := metrics.ShownOf(c.Bundle)
+	most := h.SoftirqMost
+	switch part := h.Softirq.Number; {
+	case !(h.CPUs > 0) && (part >= mostlySoftirq.Value || part >= check.Material.Value && h.Busy.Number >= cpusFull.Value):
+		v = check.Verdict{Rule: check.Matters, Weight: part,
+			Title:   fmt.Sprintf("Interrupts (softirq) take %s of the host's CPU time.", units.Percent(part)),
+			Summary: fmt.Sprintf("softirq uses %s of the CPUs", units.Percent(part))}
+		v.Weigh(part, check.Material)
+		v.WeighOne(h.Busy.Number, cpusFull)
+		v.WeighOne(part, mostlySoftirq)
+		v.Evidence = append(v.Evidence, c.Figure("host.softirq_share", "share of the CPUs' time that interrupts take", part, "1", h.Softirq.Origin))
+		v.Fix = []check.Fix{{Text: "handle fewer packets: larger ones (batches, pipelines), fewer rules for each (iptables, conntrack)"},
+			{Text: "spread what remains over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus)"}}
+		v.Needs = []check.Need{{What: "each CPU's share, and which interrupts they are: mpstat -P ALL 1 10; cat /proc/softirqs twice, ten seconds apart"}}
+		return v, true
+	case !(most.Number >= busyKernelThread.Value):
+		return v, false
+	}
+	v = check.Verdict{Rule: check.Matters, Weight: most.Number,
+		Title:   fmt.Sprintf("One CPU does almost nothing but handle interrupts (softirq): they take %s of its time.", units.Percent(min(1, most.Number))),
+		Summary: fmt.Sprintf("interrupts take %s of one CPU", units.Percent(min(1, most.Number)))}
+	v.Weigh(most.Number, busyKernelThread)
+	v.Evidence = append(v.Evidence, c.Figure("host.softirq_most_share", "share of the time of the CPU that interrupts take most of", most.Number, "1", most.Origin))
+	v.Fix = []check.Fix{{Text: "spread the packets over CPUs: more queues of the network card (ethtool -L), RPS where there is one (rps_cpus); fewer rules for each packet (iptables, conntrack)"}}
+	v.Needs = []check.Need{{What: "which interrupts they are: cat /proc/softirqs and /proc/interrupts twice, ten seconds apart"}}
 	return v, true
 }
 

@@ -138,6 +138,11 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 			Summary: fmt.Sprintf("%s, up to %s", units.Plural(int(slow.Number), "slow sync"), units.Time(most.Number))}
 		v.Evidence = append(v.Evidence, c.Figure("disk.slow_syncs", "syncs that took so long that it told of them", slow.Number, "count", slow.Origin),
 			c.Figure("disk.sync_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
+		if slow.Value == evidence.DirtyPages {
+			v.Title = fmt.Sprintf("The disk is slow to take what %s writes, or its thread does not run: a round of writing dirty pages, planned for each second, took up to %s.", whose, units.Time(most.Number))
+			v.Summary = fmt.Sprintf("%s of writing dirty pages, up to %s", units.Plural(int(slow.Number), "slow round"), units.Time(most.Number))
+			v.Evidence[0].Text = "rounds of writing dirty pages that took so long that it told of them"
+		}
 	default:
 		return v, false
 	}
@@ -147,7 +152,7 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 }
 
 // busyKernelThread is how much of a CPU a thread of the kernel must use to be named by a list of processes alone.
-var busyKernelThread = check.Threshold{Name: "CPU that a thread of the kernel uses, by a list of processes", Value: .8, Unit: "CPUs",
+var busyKernelThread = check.Threshold{Name: "CPU that a thread of the kernel uses, by a list of processes, or that interrupts take of one CPU", Value: .8, Unit: "CPUs",
 	Why: "it hardly ever has nothing to do", Source: "M/M/1: ρ/(1−ρ) is 4 at 80 %"}
 
 // kernelThread returns a kernel thread whose name begins so; ok says whether it uses nearly a

@@ -37,7 +37,7 @@ queues (ethtool -L), interrupts spread over CPUs (/proc/irq/N/smp_affinity), RPS
 rps_flow_cnt) where there is one queue, and the service kept off the CPU that handles them. A
 larger budget (net.core.netdev_budget, netdev_budget_usecs) if it is used up while CPUs are free.
 Between processes of one host, a UNIX socket or shared memory: no packets at all.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, %v of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one; of a host alone, %v of the time of all its CPUs, of which 80 %% are busy, or %v of one CPU in ksoftirqd, or %v of the samples of a profile",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time: the share of their own work that stacks show in softirq, or waits for CPUs busy with it; without requests, %v of the process's CPU time, and 0.25 CPUs, while its threads wait for a CPU or saturate one; of a host alone, %v of the time of all its CPUs, of which 80 %% are busy, or %v of one CPU in it or in ksoftirqd, or %v of the samples of a profile",
 		check.SomeSlow, check.SlowShare, check.Material, check.Material, check.Material, busyKernelThread, ofProfile),
 	Thresholds: []check.Threshold{inKernelCPU, inKernelShare, check.TwoKinds, anySteal, busyKernelThread, cpusFull, few, leastWork, mostlySoftirq, ofProfile, oneFull, check.Arguable, check.Material, check.MinRequests,
 		check.MostlyUnseen, check.Noticeable, check.SlowShare, check.SomeSlow},

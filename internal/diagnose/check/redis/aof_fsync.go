@@ -73,9 +73,8 @@ func judgeFsync(c *check.Case) check.Verdict {
 	if isNoticed(events) {
 		weighStops(&v, events)
 	}
-	if n := told; n > 0 {
-		rush, _ := s.worstRush(evidence.RedisSlowFsync)
-		v.WeighOne(float64(rush), toldSyncs)
+	if told > 0 {
+		v.WeighOne(float64(s.linesAtOnce(evidence.RedisSlowFsync)), toldSyncs)
 	}
 	if s.waits.Mean.Known() {
 		v.WeighOne(s.waits.Mean.Number, pingSync)
@@ -171,8 +170,10 @@ func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.Re
 	if a.Fsync == "always" {
 		v.Title = fmt.Sprintf("Each write to %s waits until it is on the disk (appendfsync always)%s.", s.productTitle(), how)
 	} else {
-		if _, when := s.worstRush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few.Value) {
-			how = fmt.Sprintf(": most log lines at %s UTC", formatMinute(when.From))
+		if n, when := s.worstRush(evidence.RedisSlowFsync); how == "" && !(a.Delayed.Number >= few.Value) {
+			if how = fmt.Sprintf(": most log lines at %s UTC", formatMinute(when.From)); n == 0 {
+				how = fmt.Sprintf(": its log says so %s (the lines have no times)", units.Times(int64(s.countLines(evidence.RedisSlowFsync))))
+			}
 		}
 		if how == "" && s.Single && a.Delayed.Number > 0 {
 			how = fmt.Sprintf(": %s since its start", units.Times(int64(a.Delayed.Number)))
@@ -198,9 +199,11 @@ func (s *server) supportSyncs(c *check.Case, v *check.Verdict, kept []metrics.Re
 		v.Evidence = append(v.Evidence, c.Figure("aof.delayed_fsyncs", "writes that waited for a sync that took over 2 s (aof_delayed_fsync)", a.Delayed.Number, "count", a.Delayed.Origin))
 		v.Weight = math.Max(v.Weight, math.Min(1, a.Delayed.Number*delayedFor.Value/1e9/math.Max(1, s.Seconds)))
 	}
-	if n, when := s.worstRush(evidence.RedisSlowFsync); n > 0 {
-		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(s.countLines(evidence.RedisSlowFsync)), "count", s.toldAt(evidence.RedisSlowFsync)),
-			c.Figure("aof.slow_fsync_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+	if told := s.countLines(evidence.RedisSlowFsync); told > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines", "log lines: AOF fsync is taking too long", float64(told), "count", s.toldAt(evidence.RedisSlowFsync)))
+		if n, when := s.worstRush(evidence.RedisSlowFsync); n > 0 {
+			v.Evidence = append(v.Evidence, c.Figure("aof.slow_fsync_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisSlowFsync)))
+		}
 		v.Weight = math.Max(v.Weight, often.Value)
 	}
 	if s.Main.Known() {
@@ -233,12 +236,21 @@ func (s *server) worstRush(kind string) (n int, when metrics.Window) {
 	return n, when
 }
 
+// linesAtOnce returns how many lines of a kind the log has within ten minutes at most. Lines that were copied without their times are all taken for
+// one incident: somebody chose them.
+func (s *server) linesAtOnce(kind string) int {
+	if n, _ := s.worstRush(kind); n > 0 {
+		return n
+	}
+	return s.countLines(kind)
+}
+
 // inRush says whether the log has so many lines of a kind within ten minutes, at the time of the
 // rest of the evidence, as a log goes back for years.
 func (s *server) inRush(kind string, least int) bool {
 	n, when := s.worstRush(kind)
-	now := s.Looks < 2 || when.Until >= s.Over.From-aside.Int64() && when.From <= s.Over.Until+aside.Int64()
-	return n >= least && now
+	now := s.Looks < 2 || n > 0 && when.Until >= s.Over.From-aside.Int64() && when.From <= s.Over.Until+aside.Int64()
+	return s.linesAtOnce(kind) >= least && now
 }
 
 var aside = check.Threshold{Name: "time between log lines and INFO samples of one incident", Value: 3600e9, Unit: "ns",

@@ -3,6 +3,8 @@ package redis
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
@@ -70,16 +72,32 @@ var toldFailed = check.Threshold{Name: "log lines of failed forks within ten min
 // judgeFailedForks judges by the log of a server whose forks fail.
 func (s *server) judgeFailedForks(c *check.Case) check.Verdict {
 	n, when := s.worstRush(evidence.RedisForkFailed)
+	within := fmt.Sprintf("%d times within ten minutes", n)
+	if n == 0 {
+		within = fmt.Sprintf("%d times (the lines have no times)", s.countLines(evidence.RedisForkFailed))
+	}
 	v := check.Verdict{Rule: check.StandsAlone, Weight: often.Value,
-		Title:   fmt.Sprintf("%s cannot fork to save its data, and probably refuses writes (MISCONF): its forks failed %d times within ten minutes.", s.productTitle(), n),
+		Title:   fmt.Sprintf("%s cannot fork to save its data, and probably refuses writes (MISCONF): its forks failed %s.", s.productTitle(), within),
 		Summary: fmt.Sprintf("%s failed", units.Plural(s.countLines(evidence.RedisForkFailed), "fork")),
 		Spends:  "refusing writes after a failed save"}
-	v.Evidence = append(v.Evidence, c.Figure("fork.failed_lines", "log lines: Can't save in background: fork", float64(s.countLines(evidence.RedisForkFailed)), "count", s.toldAt(evidence.RedisForkFailed)),
-		c.Figure("fork.failed_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisForkFailed)))
-	v.Fix = []check.Fix{{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, {Text: "or give the host more memory, or Redis a limit (maxmemory) that leaves room for what changes during a save"},
-		{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"}}
+	v.Evidence = append(v.Evidence, c.Figure("fork.failed_lines", "log lines: Can't save in background: fork", float64(s.countLines(evidence.RedisForkFailed)), "count", s.toldAt(evidence.RedisForkFailed)))
+	if n > 0 {
+		v.Evidence = append(v.Evidence, c.Figure("fork.failed_lines_worst", "of these, most within ten minutes, at "+formatMinute(when.From)+" UTC", float64(n), "count", s.toldAt(evidence.RedisForkFailed)))
+	}
+	v.Fix = []check.Fix{{Text: "allow forks to overcommit memory", Setting: "vm.overcommit_memory=1"}, {Text: "or give the host more memory, or Redis a limit (maxmemory) that leaves room for what changes during a save"}}
+	if s.isForkOfWindows() {
+		v.Fix = []check.Fix{{Text: "give Windows a larger page file: for a save Redis maps its whole heap once more (maxheap, maxmemory)"}}
+	}
+	v.Fix = append(v.Fix, check.Fix{Text: "or accept writes despite the failed save", Setting: "stop-writes-on-bgsave-error no"})
 	v.Needs = []check.Need{{What: "how many commands are refused: errorstat_MISCONF in INFO errorstats", Command: "unstall redis://HOST:PORT"}}
 	return v
+}
+
+// isForkOfWindows says whether a failed fork is that of Redis for Windows, which has none and says so: fork(2) of Linux never returns EINVAL.
+func (s *server) isForkOfWindows() bool {
+	return slices.ContainsFunc(s.Told, func(t metrics.RedisTold) bool {
+		return t.Kind == evidence.RedisForkFailed && strings.HasSuffix(t.Text, "fork: Invalid argument")
+	})
 }
 
 // isRecurring says whether forks are long and come again, though rarely.

@@ -68,6 +68,9 @@ var fewOverflows = check.Threshold{Name: "connections that the kernel's log says
 // judgeQueueOverflow judges a host by its kernel's log: connections were dropped because the accept queue of a socket
 // was full.
 func judgeQueueOverflow(c *check.Case) (v check.Verdict, ok bool) {
+	if used, found := c.Fact(evidence.FactPlacesUsedUp); found && used.Number > 0 && isOfAcceptQueue(used) {
+		return judgeRefused(c, used), true
+	}
 	var f evidence.Fact
 	for _, x := range c.Bundle.Facts {
 		if x.Subject == c.Subject && x.Key == evidence.FactKernelSaid && x.Value == "listen-queue" && x.Number > f.Number {
@@ -84,6 +87,27 @@ func judgeQueueOverflow(c *check.Case) (v check.Verdict, ok bool) {
 	v.Fix = []check.Fix{acceptMore, {Text: "a longer accept queue lets a burst wait instead: raise the backlog that the program gives to listen, and the system's limit (kern.ipc.soacceptqueue, net.core.somaxconn)"}}
 	v.Needs = []check.Need{{What: "how long connections wait while it is slow", Command: "unstall record PID"}}
 	return v, true
+}
+
+// isOfAcceptQueue says whether the places that were used up are those of an accept queue, as a proxy says that could not connect at once.
+func isOfAcceptQueue(used evidence.Fact) bool {
+	what, _, _ := strings.Cut(used.Value, evidence.Link)
+	return what == "places in the accept queue" // package serverlog
+}
+
+// judgeRefused judges a server by what the proxy before it says: its accept queue was full.
+func judgeRefused(c *check.Case, used evidence.Fact) (v check.Verdict) {
+	s := c.Bundle.Subjects[c.Subject]
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("The accept queue of %s is full at times: further connections fail at once.", s.Name),
+		Summary: fmt.Sprintf("the accept queue of %s was full, by %s of the log before it", s.Name, units.Plural(int(used.Number), "line"))}
+	v.Evidence = append(v.Evidence, c.Figure("listen.refused_lines", "lines of a proxy's log that say so", used.Number, "count", used.Origin))
+	v.Fix = []check.Fix{acceptMore}
+	if _, setting, _ := strings.Cut(used.Value, evidence.Link); setting != "" {
+		v.Fix = append(v.Fix, check.Fix{Text: "a longer accept queue lets a burst wait instead: " + setting})
+	}
+	v.Needs = []check.Need{{What: "what its workers did at the same time", Command: "unstall record PID"}}
+	return v
 }
 
 // What helps where connections wait to be accepted, and where they wait to be read.

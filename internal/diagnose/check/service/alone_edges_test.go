@@ -29,6 +29,9 @@ func TestToldByLogEdges(t *testing.T) {
 		{PoolExhausted, figures{evidence.FactPlacesUsedUp: 0, evidence.FactPlaces: 100}, "connection slots", row{About: "never all of them", Rule: none}},
 		{PoolExhausted, figures{evidence.FactWorkersBlockedTogether: 3, evidence.FactWorkersBlocked: 7}, "", row{About: "three workers at once", Rule: check.StandsAlone, ID: "workers.blocked_times", Figure: 7, Says: "3 workers of orders were blocked at the same time"}},
 		{PoolExhausted, figures{evidence.FactWorkersBlockedTogether: 2, evidence.FactWorkersBlocked: 70}, "", row{About: "two workers at once", Rule: none}},
+		{PoolExhausted, figures{evidence.FactPlacesUsedUp: 1}, "places in the accept queue" + evidence.Link + "backlog", row{About: "places in an accept queue", Rule: none}},
+		{AcceptQueue, figures{evidence.FactPlacesUsedUp: 1}, "places in the accept queue" + evidence.Link + "backlog", row{About: "places in an accept queue", Rule: check.StandsAlone, ID: "listen.refused_lines", Figure: 1, Says: "The accept queue of orders is full at times"}},
+		{AcceptQueue, figures{evidence.FactPlacesUsedUp: 1}, "connections" + evidence.Link + "backlog", row{About: "other places", Rule: none}},
 
 		{RowLock, figures{evidence.FactLockWaitMost: 10.1e9}, "", row{About: "a wait of ten seconds", Rule: check.StandsAlone, ID: "database.lock_wait_ms", Figure: 10_100, Says: "wait for what other transactions have locked, up to 10.1 s"}},
 		{RowLock, figures{evidence.FactLockWaitMost: 9.9e9}, "", row{About: "one of not quite ten seconds", Rule: none}},
@@ -121,6 +124,8 @@ func TestToldByLookEdges(t *testing.T) {
 		{PoolExhausted, full.With(figures{"pool/active:db": 4, "pool/pending:db": 0}), figures{evidence.FactPoolTimedOut: 3}, "db", 0, row{About: "some gave up, and most are free", Rule: check.CostUnknown}},
 		{PoolExhausted, full.With(figures{"pool/active:db": 0, "pool/pending:db": 0}), figures{evidence.FactPoolTimedOut: 3}, "db", 0, row{About: "some gave up, and none is in use", Rule: check.Untold, ID: "pool.gave_up", Figure: 3, Says: "opening them may fail"}},
 		{PoolExhausted, nil, nil, "", 0, row{About: "nothing is known", Rule: check.NotRecorded}},
+		{PoolExhausted, nil, figures{evidence.FactQueuedLong: 3, evidence.FactQueuedLongMost: 20e9}, "backend", 0, row{About: "three requests in a proxy's queue", Rule: check.StandsAlone, ID: "pool.queued_long", Figure: 3, Says: "3 requests waited in the proxy's own queue for a place at backend, up to 20 s"}},
+		{PoolExhausted, nil, figures{evidence.FactQueuedLong: 2, evidence.FactQueuedLongMost: 20e9}, "backend", 0, row{About: "two requests in a proxy's queue", Rule: check.NotRecorded}},
 
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 3, evidence.FactSlowSeen: 6}, "pay()", 0, row{About: "half of the slow log waits at one place", Rule: check.StandsAlone, ID: "requests.await_network", Figure: 3, Says: "3 of 6 requests that took too long were waiting for it in pay()"}},
 		{DependencySlow, nil, figures{evidence.FactSlowAwait: 3, evidence.FactSlowSeen: 7}, "pay()", 0, row{About: "less than half of it", Rule: check.NotRecorded}},

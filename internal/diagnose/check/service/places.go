@@ -11,7 +11,7 @@ import (
 
 // Thresholds for lines of a server's own log, if no request shows what they cost.
 var (
-	fewUnanswered = check.Threshold{Name: "calls without an answer in time, within a minute, by a proxy's log", Value: 3, Unit: "count",
+	fewUnanswered = check.Threshold{Name: "calls without an answer in time, within a minute, or requests that waited in its queue for a second and most of their time, by a proxy's log", Value: 3, Unit: "count",
 		Why: "one or two may be long polls, or a single request", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
 	fewBlocked = check.Threshold{Name: "different workers that do not answer at the same time", Value: 3, Unit: "count",
 		Why: "one or two may have a long request each", Source: "Poisson: where 1 is usual, 3 or more come by chance in 8 % of recordings"}
@@ -21,7 +21,7 @@ var (
 // several workers were blocked at the same time.
 func judgePlaces(c *check.Case) (v check.Verdict, ok bool) {
 	s := c.Bundle.Subjects[c.Subject]
-	if used, found := c.Fact(evidence.FactPlacesUsedUp); found && used.Number > 0 {
+	if used, found := c.Fact(evidence.FactPlacesUsedUp); found && used.Number > 0 && !isOfAcceptQueue(used) {
 		what, setting, _ := strings.Cut(used.Value, evidence.Link)
 		all := "All"
 		places, known := c.Fact(evidence.FactPlaces)
@@ -71,8 +71,28 @@ func judgeUnanswered(c *check.Case) (v check.Verdict, ok bool) {
 		Summary: fmt.Sprintf("%s ended by their timeout", units.Plural(int(all.Number), "call"))}
 	v.Evidence = append(v.Evidence, c.Figure("calls.unanswered", "calls that ended by their timeout, by the caller's log", all.Number, "count", all.Origin),
 		c.Figure("calls.unanswered_in_minute", "of these within a minute, at most", dense.Number, "count", dense.Origin))
+	if most, found := c.Fact(evidence.FactCallsUnansweredMost); found {
+		v.Evidence = append(v.Evidence, c.Figure("calls.unanswered_longest_ms", "longest of these", most.Number/1e6, "ms", most.Origin))
+	}
 	v.Fix = []check.Fix{{Text: "look at what it did at that time: its threads, its pool of workers and its own log"}}
 	v.Needs = []check.Need{{What: "what the threads of it did at the same time", Command: "unstall record PID"}}
+	return v, true
+}
+
+// judgeQueued judges a proxy by the few requests of a short log that waited in its queue for a place at an upstream for most of their time.
+func judgeQueued(c *check.Case) (v check.Verdict, ok bool) {
+	n, found := c.Fact(evidence.FactQueuedLong)
+	if !found || n.Number < fewUnanswered.Value {
+		return v, false
+	}
+	most, _ := c.Fact(evidence.FactQueuedLongMost)
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("%.0f requests waited in the proxy's own queue for a place at %s, up to %s.", n.Number, n.Value, units.Time(most.Number)),
+		Summary: fmt.Sprintf("%.0f requests waited up to %s for a place", n.Number, units.Time(most.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("pool.queued_long", "requests that waited a second or more in the queue, for most of their time", n.Number, "count", n.Origin),
+		c.Figure("pool.queued_longest_ms", "longest wait in the queue", most.Number/1e6, "ms", most.Origin))
+	v.Fix = []check.Fix{{Text: "raise the limit of connections of these servers (maxconn) if they can take more, or add servers; if the log shows fewer connections than the limit while requests wait, the proxy itself holds them back: update it"}}
+	v.Needs = []check.Need{{What: "the log of some minutes, and the counts of the queue from the same time: show stat of HAProxy"}}
 	return v, true
 }
 
