@@ -54,7 +54,7 @@ func serve(ctx context.Context) error {
 	e.Use(middleware.Recover())
 	e.GET("/orders/:id", answer(orders.find))
 	e.GET("/cafes/:id/orders", answer(orders.ofCafe))
-	e.GET("/cafes/:id/returns", answer(orders.lastReturn))
+	e.GET("/cafes/:id/large", answer(orders.lastLarge))
 	e.GET("/bestsellers/:id", answer(sellers.find))
 	e.GET("/flours/:id/delivery", answer(mill.delivery))
 	e.GET("/cafes/:id/call", answer(oven.wait))

@@ -57,9 +57,12 @@ func (o *orders) ofCafe(ctx context.Context, cafe int) (found []order, err error
 // patience is how long a query for the books may take, whatever becomes of the request that needs it.
 const patience = 6 * time.Second
 
-// lastReturn returns the last order that a café has sent back, for the books. With the fault it leaves the rows open,
-// which keep their connection until the patience with the query ends.
-func (o *orders) lastReturn(_ context.Context, cafe int) (found order, err error) {
+// largeOrder is the number of cents from which an order has a line of its own in the books.
+const largeOrder = 10_000
+
+// lastLarge returns the last large order of a café, for the books. With the fault it leaves the rows open, which keep
+// their connection until the patience with the query ends.
+func (o *orders) lastLarge(_ context.Context, cafe int) (found order, err error) {
 	rows, err := o.db.QueryContext(within(patience), "select id, total_cents, status from orders where customer_id = $1 order by id desc", cafe%1500)
 	if err != nil {
 		return found, err
@@ -71,7 +74,7 @@ func (o *orders) lastReturn(_ context.Context, cafe int) (found order, err error
 		if err := rows.Scan(&found.ID, &found.Cents, &found.Status); err != nil {
 			return found, err
 		}
-		if found.Status == "returned" {
+		if found.Cents >= largeOrder {
 			return found, nil
 		}
 	}

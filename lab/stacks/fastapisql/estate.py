@@ -39,7 +39,7 @@ class LeaseLine(BaseModel):
     cents: int
 
 
-async def archive(text=b"a flat with two rooms, a kitchen and a view of the river; " * 60000):
+async def archive(text=b"a flat with two rooms, a kitchen and a view of the river; " * 15000):
     """Packs the day's letters each four seconds in a thread, which lets others run."""
     while True:
         await asyncio.sleep(4)

@@ -1,7 +1,6 @@
 import hashlib
 import os
 import time
-import zlib
 
 from django.core.cache import cache
 from django.db import OperationalError, transaction
@@ -52,10 +51,9 @@ def find_exam(request, exam):
 
 @require_POST
 def swap_rooms(request, swap):
-    """Swaps two rooms, of which a concert hall and its foyer are swapped most. A swap that MariaDB has ended is tried again later."""
-    sum_ = zlib.crc32(b"swap %d" % swap)
-    hall = 1 + sum_ % 2 * 2
-    rooms = [hall, hall + 1] if sum_ & 64 else [hall + 1, hall]
+    """Swaps two rooms, a hall and its foyer, of which the school has two. A swap that MariaDB has ended is tried again later."""
+    hall = 1 + swap // 2 % 2 * 2
+    rooms = [hall, hall + 1] if swap % 2 else [hall + 1, hall]
     if FAULT != "swaps-cross":
         rooms.sort()
     for attempt in range(1, 6):

@@ -2,7 +2,8 @@ import { Injectable, NestMiddleware } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import pino from 'pino';
 
-const log = pino({ base: { service: 'roastery', version: '4.18.2', region: 'north' } });
+// Written at once, so that no line is lost when the process ends.
+const log = pino({ base: { service: 'roastery', version: '4.18.2', region: 'north' } }, pino.destination({ dest: 1, sync: true }));
 
 /** Writes a line for each request to standard output, with what is needed to find it again. */
 @Injectable()
