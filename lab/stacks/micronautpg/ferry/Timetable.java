@@ -5,7 +5,7 @@ import jakarta.inject.Singleton;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The timetable of next week, which a job looks through for clashes each five seconds on one thread of its own, some 300 ms of work that nobody waits for. */
+/** The timetable of next week, which a job looks through for clashes each five seconds on a thread of its own: work that nobody waits for. */
 @Singleton
 class Timetable {
     private static final int SAILINGS = 2600;
