@@ -1,0 +1,1 @@
+export const fault = (name: string) => process.env.FAULT === name;
