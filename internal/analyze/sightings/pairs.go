@@ -42,12 +42,6 @@ type Match struct {
 	Keyed  int   // pairs by ids that both sources have
 }
 
-// candidate is a possible pair.
-type candidate struct {
-	Pair
-	off int64 // ns by which their ends and beginnings differ
-}
-
 // Pairs finds the rows of traced requests: each row is of one request, and the nearest pair up. Both are of one subject, and their clocks are
 // anchored. A client's row may begin any time before the service sees the request; a row of the service's own log may begin later, because the
 // log's clock starts with the handler.
@@ -101,11 +95,15 @@ func (p *pairing) pairRequests(traced []int) (m Match) {
 	return m
 }
 
-// takeNearest takes the nearest candidates, each traced request and each row once.
+// takeNearest takes the nearest candidates, each traced request and each row once. The candidates of a request stand together.
 func (p *pairing) takeNearest(out []Pair, all []candidate) []Pair {
-	slices.SortFunc(all, compareCandidates)
-	for _, c := range all {
-		if !p.paired.Has(c.Traced) && !p.taken.Has(c.Row) {
+	q := queueNearest(all)
+	for c, ok := q.next(); ok; c, ok = q.next() {
+		switch {
+		case p.paired.Has(c.Traced):
+		case p.taken.Has(c.Row):
+			q.askOn()
+		default:
 			p.paired.Add(c.Traced)
 			p.taken.Add(c.Row)
 			out = append(out, c.Pair)
@@ -348,13 +346,17 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 	if p.coarse {
 		most = mostTriedCoarse
 	}
+	keyed := p.keys != nil && p.r.Key.At(i) != 0
 	latest := slack + p.mostLater()
 	for k := from; k < len(p.ends) && k-from < most && p.ends[k]-end <= slack+Late; k++ {
+		if !p.coarse && len(all)-first == mostKept && p.ends[k]-end > all[len(all)-1].off { // all further ones end even later
+			break
+		}
 		if start-p.sents[k] < -latest || !p.canBeRoute(route, p.names[k]) {
 			continue
 		}
 		row := p.byEnd[k]
-		if p.taken.Has(row) || !p.canPair(i, row, slack) {
+		if p.taken.Has(row) || keyed && p.r.Key.At(row) != 0 { // paired by it
 			continue
 		}
 		c := candidate{Pair{i, row}, abs(p.ends[k] - end)}
@@ -364,9 +366,9 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 		case began:
 			c.off += min(abs(start-p.sents[k]), sharp)
 		}
-		all = append(all, c)
+		all = keepNearest(all, first, c)
 	}
-	return keepNearest(all, first)
+	return all
 }
 
 // byTheirBegin adds the rows that a traced request may be that had not ended with its trace.
@@ -382,18 +384,9 @@ func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate 
 		for n := 0; n < mostTried && k >= 0 && k < len(p.bySent); n, k = n+1, k+way {
 			row := p.bySent[k]
 			if !p.taken.Has(row) && p.canPair(i, row, slack) && p.lagTime(i, row) >= -before {
-				all = append(all, candidate{Pair{i, row}, abs(p.leadTime(i, row) - usual)})
+				all = keepNearest(all, first, candidate{Pair{i, row}, abs(p.leadTime(i, row) - usual)})
 			}
 		}
-	}
-	return keepNearest(all, first)
-}
-
-// keepNearest keeps few of the candidates from first on.
-func keepNearest(all []candidate, first int) []candidate {
-	if len(all)-first > mostKept {
-		slices.SortFunc(all[first:], compareCandidates)
-		all = all[:first+mostKept]
 	}
 	return all
 }
@@ -415,11 +408,6 @@ func (p *pairing) pairThroughout(out []Pair, traced []int) []Pair {
 		}
 	}
 	return out
-}
-
-// compareCandidates orders candidates for taking, the nearest first.
-func compareCandidates(x, y candidate) int {
-	return cmp.Or(cmp.Compare(x.off, y.off), cmp.Compare(x.Traced, y.Traced), cmp.Compare(x.Row, y.Row))
 }
 
 // ByClients says whether a row is a request as its client saw it: a load generator recorded it.

@@ -1,0 +1,56 @@
+package sightings
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestNearestInOrder holds that candidates are taken as if all of them were sorted first.
+func TestNearestInOrder(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var all []candidate
+		traced := 1 + chance.IntN(60)
+		for i := range traced {
+			first := len(all)
+			var each []candidate
+			for _, row := range chance.Perm(40)[:chance.IntN(30)] {
+				each = append(each, candidate{Pair{i, row}, chance.Int64N(12)})
+			}
+			for _, c := range each {
+				all = keepNearest(all, first, c)
+			}
+			slices.SortFunc(each, compareCandidates)
+			if want := each[:min(len(each), mostKept)]; !slices.Equal(all[first:], want) {
+				t.Fatalf("kept %v\nof   %v", all[first:], each)
+			}
+			chance.Shuffle(len(all)-first, func(x, y int) { all[first+x], all[first+y] = all[first+y], all[first+x] })
+		}
+		var want []Pair
+		paired, taken := make(map[int]bool), make(map[int]bool)
+		for _, c := range slices.SortedFunc(slices.Values(all), compareCandidates) {
+			if !paired[c.Traced] && !taken[c.Row] {
+				paired[c.Traced], taken[c.Row] = true, true
+				want = append(want, c.Pair)
+			}
+		}
+		var got []Pair
+		clear(paired)
+		clear(taken)
+		q := queueNearest(all)
+		for c, ok := q.next(); ok; c, ok = q.next() {
+			switch {
+			case paired[c.Traced]:
+			case taken[c.Row]:
+				q.askOn()
+			default:
+				paired[c.Traced], taken[c.Row] = true, true
+				got = append(got, c.Pair)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("took %v\nwant %v", got, want)
+		}
+	}
+}
