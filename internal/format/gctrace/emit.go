@@ -88,6 +88,7 @@ func (p *parser) emitCycles() {
 	for i, r := range p.runs {
 		subjects[i] = p.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go", CPUs: int(r.latest.procs)})
 	}
+	p.subject = subjects[0]
 	e := emitter{b: p.b, sweepTerm: p.b.Name("GC sweep termination"), markTerm: p.b.Name("GC mark termination")}
 	atLeast := make([]int, len(p.runs))
 	for i := range atLeast {

@@ -105,8 +105,8 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		return fmt.Errorf("gctrace: none of its %d gc lines is complete: write standard error to its own file", p.damaged+p.countCut())
 	}
 	p.finish()
-	b.Fact(evidence.Fact{Key: evidence.FactLinesIgnored, Number: float64(p.ignored), Origin: b.Origin(0)})
-	b.Fact(evidence.Fact{Key: evidence.FactLinesUnexplained, Number: float64(p.damaged), Origin: b.Origin(0)})
+	b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLinesIgnored, Number: float64(p.ignored), Origin: b.Origin(0)})
+	b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLinesUnexplained, Number: float64(p.damaged), Origin: b.Origin(0)})
 	if err != nil {
 		b.Warnf(p.lines, "the log is incomplete after this line: %v", err)
 	}
@@ -120,11 +120,12 @@ const (
 )
 
 type parser struct {
-	b      *evidence.Builder
-	cycles cycles
-	runs   []*run
-	open   []*run // the ones that may go on, the latest used last
-	old    oldForm
+	b       *evidence.Builder
+	subject evidence.SubjectID // the first process; known after finish
+	cycles  cycles
+	runs    []*run
+	open    []*run // the ones that may go on, the latest used last
+	old     oldForm
 
 	lines   int64 // in the artifact
 	ignored int64 // known, and useless here

@@ -79,6 +79,7 @@ func (p *parser) oldLine(l format.Line) bool {
 func (p *parser) emitOld() {
 	clock := p.b.Clock()
 	s := p.b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "go"})
+	p.subject = s
 	n := len(p.old.stamped)
 	if n == 0 {
 		clock.Name, clock.Error = "none", evidence.Unanchored

@@ -17,7 +17,10 @@ type totals struct {
 	more    int64 // ns of threads beyond the separate ones
 }
 
-type total struct{ count, ns int64 }
+type total struct {
+	count, ns int64
+	first     int // which mechanism it was to be met first: the numbers of names depend on what else was read
+}
 
 type threadIn struct {
 	mechanism evidence.NameID
@@ -28,8 +31,12 @@ func (t *totals) add(mechanism evidence.NameID, tid, count, ns int64) {
 	if t.of == nil {
 		t.of, t.threads = make(map[evidence.NameID]total), make(map[threadIn]int64)
 	}
-	x := t.of[mechanism]
-	t.of[mechanism] = total{x.count + count, x.ns + ns}
+	x, met := t.of[mechanism]
+	if !met && mechanism != 0 { // the program's own code stands before others
+		x.first = len(t.of) + 1
+	}
+	x.count, x.ns = x.count+count, x.ns+ns
+	t.of[mechanism] = x
 	t.all += ns
 	k := threadIn{mechanism, tid}
 	if _, known := t.threads[k]; known || len(t.threads) < mostThreads {
@@ -68,7 +75,9 @@ func (t *totals) buildTables(p *parser) []evidence.Table {
 	for m := range t.of {
 		order = append(order, m)
 	}
-	slices.SortFunc(order, func(a, b evidence.NameID) int { return cmp.Or(cmp.Compare(t.of[b].ns, t.of[a].ns), cmp.Compare(a, b)) })
+	slices.SortFunc(order, func(a, b evidence.NameID) int {
+		return cmp.Or(cmp.Compare(t.of[b].ns, t.of[a].ns), cmp.Compare(t.of[a].first, t.of[b].first))
+	})
 	x := evidence.Table{Title: title, Columns: []string{"mechanism", "time", "share", counted, "threads", "most of it"}}
 	for _, m := range order[:min(len(order), mostShown)] {
 		name := p.b.Text(m)
