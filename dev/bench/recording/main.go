@@ -7,6 +7,7 @@
 //	go run ./dev/bench/recording                       all of it, about 4 minutes
 //	go run ./dev/bench/recording -for 60s -pairs 0     cost only
 //	go run ./dev/bench/recording -for 0 -pairs 0       how soon the report stands after the end, and what diagnosing the capture takes
+//	go run ./dev/bench/recording -for 0 -pairs 0 -rounds 3 -before OTHER    the same in turn with another build of unstall
 //
 // Its opinion: a share of a profile is exact and a difference of throughputs is
 // not, so the budget is a share, and the throughput shows that no cost was
@@ -16,6 +17,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -27,6 +29,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -44,10 +47,13 @@ func main() {
 	report := flag.Duration("report", 20*time.Second, "how long to record for a report at 1,000 requests per second; 0: not at all")
 	rate := flag.Float64("rate", 800, "requests per second meanwhile")
 	pairs := flag.Int("pairs", 20, "pairs of runs of throughput; 0: none")
+	rounds := flag.Int("rounds", 1, "how often a report is waited for")
+	before := flag.String("before", "", "another build of unstall, whose reports are waited for in turn")
+	built := flag.String("built", "", "a directory with unstall and gateway, to be used instead of building them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measureRecording(ctx, *d, *report, *rate, *pairs); err != nil {
+	if err := measureRecording(ctx, *d, *rate, *pairs, *built, reports{*report, *rounds, *before}); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/recording:", err)
 		os.Exit(1)
 	}
@@ -59,7 +65,14 @@ type bench struct {
 	pid               string
 }
 
-func measureRecording(ctx context.Context, d, report time.Duration, rate float64, pairs int) error {
+// reports says how reports are waited for.
+type reports struct {
+	d      time.Duration // of each recording; 0: none
+	rounds int
+	before string // another build of unstall, "" none
+}
+
+func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs int, built string, report reports) error {
 	dir, err := os.MkdirTemp("", "unstall-bench")
 	if err != nil {
 		return err
@@ -67,14 +80,14 @@ func measureRecording(ctx context.Context, d, report time.Duration, rate float64
 	defer os.RemoveAll(dir)
 	b := &bench{dir: dir, unstall: filepath.Join(dir, "unstall")}
 	gateway := filepath.Join(dir, "gateway")
-	for out, pkg := range map[string]string{b.unstall: "./cmd/unstall", gateway: "./lab/go-ballast/gateway"} {
-		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", pkg, err, text)
-		}
+	if built != "" {
+		b.unstall, gateway = filepath.Join(built, "unstall"), filepath.Join(built, "gateway")
+	} else if err := buildPrograms(ctx, b.unstall, gateway); err != nil {
+		return err
 	}
 	fmt.Printf("%s, %d processors\n", runtime.Version(), runtime.NumCPU())
-	if report > 0 {
-		if err := b.runGateway(ctx, gateway, func() error { return b.measureReport(ctx, report) }, "-garbage=20"); err != nil {
+	if report.d > 0 {
+		if err := b.runGateway(ctx, gateway, func() error { return b.compareReports(ctx, report) }, "-garbage=20"); err != nil {
 			return err
 		}
 	}
@@ -89,6 +102,15 @@ func measureRecording(ctx context.Context, d, report time.Duration, rate float64
 		}
 		return b.compareThroughput(ctx, pairs)
 	})
+}
+
+func buildPrograms(ctx context.Context, unstall, gateway string) error {
+	for out, pkg := range map[string]string{unstall: "./cmd/unstall", gateway: "./lab/go-ballast/gateway"} {
+		if text, err := exec.CommandContext(ctx, "go", "build", "-o", out, pkg).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s", pkg, err, text)
+		}
+	}
+	return nil
 }
 
 // runGateway starts a gateway, warms it up, and measures it.
@@ -181,14 +203,76 @@ func (b *bench) measureCost(ctx context.Context, d time.Duration, rate float64) 
 // two CPUs serve them.
 const reportRate = 1000
 
-// measureReport records under a load and prints after how long the report stands once the recording has ended, and what diagnosing its capture
+// compareReports waits for reports of this build, in turn with those of the build before.
+func (b *bench) compareReports(ctx context.Context, how reports) error {
+	var now, before []waited
+	for range how.rounds {
+		if how.before != "" {
+			w, err := b.waitForReport(ctx, how.before, how.d)
+			if err != nil {
+				return err
+			}
+			before = append(before, w)
+		}
+		w, err := b.waitForReport(ctx, b.unstall, how.d)
+		if err != nil {
+			return err
+		}
+		now = append(now, w)
+	}
+	if before != nil {
+		fmt.Println("the build before:")
+		printWaited(before, how.d)
+		fmt.Println("this build:")
+	}
+	after, wall, peak := printWaited(now, how.d)
+	table.Add(table.Row{Work: fmt.Sprintf("Report after the end of %s at %d requests/s, s", how.d, reportRate), Peer: table.Limit, Got: fmt.Sprintf("%.2f", after), Goal: "≤ 0.5", Met: after <= .5})
+	table.Add(table.Row{Work: "Diagnosis of that capture: wall, peak", Peer: table.Limit, Got: fmt.Sprintf("%.2f s, %.0f MiB", wall, peak), Goal: "≤ 0.13 s, 85 MiB", Met: wall <= .13 && peak <= 85})
+	return nil
+}
+
+// waited is what one report took.
+type waited struct {
+	after float64 // s from the end of the recording until the report stood
+	share float64 // percent of a CPU that unstall used until then, from its start on
+	peak  float64 // MiB
+	rate  float64 // requests per second that were answered
+
+	again, againPeak float64 // s and MiB that diagnosing the capture took
+}
+
+// printWaited prints medians, and returns some of them.
+func printWaited(all []waited, d time.Duration) (after, again, peak float64) {
+	of := func(figure func(w waited) float64) (median float64, text string) {
+		var x []float64
+		for _, w := range all {
+			x = append(x, figure(w))
+		}
+		slices.Sort(x)
+		median = stats.Median(x)
+		return median, fmt.Sprintf("%.2f (%.2f–%.2f)", median, x[0], x[len(x)-1])
+	}
+	after, afterText := of(func(w waited) float64 { return w.after })
+	_, rate := of(func(w waited) float64 { return w.rate })
+	_, share := of(func(w waited) float64 { return w.share })
+	_, peakText := of(func(w waited) float64 { return w.peak })
+	again, againText := of(func(w waited) float64 { return w.again })
+	peak, againPeak := of(func(w waited) float64 { return w.againPeak })
+	fmt.Printf("report     %s s after the end of %s at %s requests/s   (asked: .5 s)\n", afterText, d, rate)
+	fmt.Printf("           until the end %s %% of a CPU, %s MiB at most in all\n", share, peakText)
+	fmt.Printf("diagnosis  of its capture: %s s, %s MiB at most   (asked: .13 s, 85 MiB)\n", againText, againPeak)
+	return after, again, peak
+}
+
+// waitForReport records under a load, and measures after how long the report stands once the recording has ended, and what diagnosing its capture
 // again takes. The end is the start that the capture tells and the time asked for, so that ending the recording counts as waiting.
-func (b *bench) measureReport(ctx context.Context, d time.Duration) error {
+func (b *bench) waitForReport(ctx context.Context, unstall string, d time.Duration) (w waited, err error) {
 	path, page := filepath.Join(b.dir, "report.unstall"), filepath.Join(b.dir, "report.txt")
-	c := exec.CommandContext(ctx, b.unstall, b.pid, "--for", d.String(), "--capture", path, "-o", page)
+	_ = os.Remove(path)
+	c := exec.CommandContext(ctx, unstall, b.pid, "--for", d.String(), "--capture", path, "-o", page)
 	c.Stderr = os.Stderr
 	if err := c.Start(); err != nil {
-		return err
+		return w, err
 	}
 	p := b.newPlan(d + time.Second)
 	p.Rate, p.Arrivals = reportRate, load.Poisson
@@ -199,31 +283,47 @@ func (b *bench) measureReport(ctx context.Context, d time.Duration) error {
 		r, err = load.Run(ctx, p, nil)
 		loaded <- err
 	}()
+	used := make(chan time.Duration, 1)
+	time.AfterFunc(d, func() { used <- usedCPU(c.Process.Pid) })
 	ended := waitForExit(c)
 	stood := time.Now()
 	if err := <-loaded; err != nil {
-		return err
+		return w, err
 	}
 	if ended > 1 {
-		return fmt.Errorf("%s ended with %d", c, ended)
+		return w, fmt.Errorf("%s ended with %d", c, ended)
 	}
 	recorded, err := capture.Open(path)
 	if err != nil {
-		return err
+		return w, err
 	}
-	after := stood.Sub(recorded.Info.Start.Add(d)).Seconds()
-	fmt.Printf("report     %.2f s after the end of %s at %.0f requests/s   (asked: .5 s)\n", after, d, float64(r.Completed)/r.Duration)
-	table.Add(table.Row{Work: fmt.Sprintf("Report after the end of %s at %d requests/s, s", d, reportRate), Peer: table.Limit, Got: fmt.Sprintf("%.2f", after), Goal: "≤ 0.5", Met: after <= .5})
+	w.after, w.rate = stood.Sub(recorded.Info.Start.Add(d)).Seconds(), float64(r.Completed)/r.Duration
+	w.share, w.peak = 100*float64(<-used)/float64(d), peakMiB(c)
 
-	again := exec.CommandContext(ctx, b.unstall, path, "-o", page)
+	again := exec.CommandContext(ctx, unstall, path, "-o", page)
 	began := time.Now()
 	if ended := waitForExit(again); ended > 1 {
-		return fmt.Errorf("%s ended with %d", again, ended)
+		return w, fmt.Errorf("%s ended with %d", again, ended)
 	}
-	wall, peak := time.Since(began).Seconds(), again.ProcessState.SysUsage().(*syscall.Rusage).Maxrss>>10
-	fmt.Printf("diagnosis  of its capture: %.2f s, %d MiB at most   (asked: .13 s, 85 MiB)\n", wall, peak)
-	table.Add(table.Row{Work: "Diagnosis of that capture: wall, peak", Peer: table.Limit, Got: fmt.Sprintf("%.2f s, %d MiB", wall, peak), Goal: "≤ 0.13 s, 85 MiB", Met: wall <= .13 && peak <= 85})
-	return nil
+	w.again, w.againPeak = time.Since(began).Seconds(), peakMiB(again)
+	return w, nil
+}
+
+// peakMiB returns the most memory that a program had resident.
+func peakMiB(c *exec.Cmd) float64 {
+	return float64(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) / (1 << 10)
+}
+
+// usedCPU returns the CPU time of a process so far, from fields 14 and 15 of its stat file (proc_pid_stat(5)).
+func usedCPU(pid int) time.Duration {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond // USER_HZ, on all of Go's architectures
 }
 
 // waitForExit runs a program, if it has not been started, and returns its exit code.
