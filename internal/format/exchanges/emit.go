@@ -86,6 +86,11 @@ func (p *parser) linkAndEmit() {
 	p.findWorkers()
 	p.unifyPeers(true)
 	p.nameByCalls()
+	for i := range p.calls {
+		if x := &p.calls[i]; x.isClosing() { // the request does not wait for it
+			x.request = -1
+		}
+	}
 	slices.SortStableFunc(p.calls, func(x, y exchange) int {
 		return cmp.Or(cmp.Compare(x.request, y.request), cmp.Compare(x.begun, y.begun))
 	})
@@ -157,10 +162,10 @@ func (p *parser) linkAndEmit() {
 	}
 }
 
-// emitCall emits a call that ended. It has no answer if its connection was closed.
+// emitCall emits a call that ended. It has no answer if its connection was closed. A message that only ends the connection is no call.
 func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 	until := max(c.first, c.last)
-	if until == 0 || c.behind {
+	if until == 0 || c.behind || c.isClosing() {
 		return
 	}
 	extra := p.extra[:0]

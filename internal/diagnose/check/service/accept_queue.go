@@ -139,7 +139,11 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("listen.queue_most", "the same, at most", q.Most(), "count", mean.Origin))
 	}
 	if unread.Known() {
-		v.Evidence = append(v.Evidence, c.Figure("listen.unread_mean", "accepted connections with a request that the service has not read, "+when, unread.Number, "count", unread.Origin))
+		at := len(v.Evidence)
+		if unread.Number > mean.Number { // these are what the verdict is about
+			at = 0
+		}
+		v.Evidence = slices.Insert(v.Evidence, at, c.Figure("listen.unread_mean", "accepted connections with a request that the service has not read, "+when, unread.Number, "count", unread.Origin))
 	}
 	full := false
 	if limit := meanOrOnly(q.Backlog); limit.Known() {
@@ -169,7 +173,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 		share := float64(sum) / float64(max(1, l.Total))
 		v.Summary = check.SlowWait("at the service's sockets", sum, share)
 		v.Weigh(share, check.Material)
-		v.Evidence = append(v.Evidence, c.Figure("slow.queue_ms", "slow time waiting at the service's sockets", float64(sum)/1e6, "ms", check.From(l.StatesFrom())))
+		v.Evidence = slices.Insert(v.Evidence, 0, c.Figure("slow.queue_ms", "slow time waiting at the service's sockets", float64(sum)/1e6, "ms", check.From(l.StatesFrom())))
 		if by := stopsReading(c, share); by != "" {
 			v.Rule = check.Explained
 			v.Summary = by + " keeps the service from taking requests up: " + v.Summary
