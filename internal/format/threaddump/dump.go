@@ -436,7 +436,10 @@ func (p *parser) closeCircle() {
 		}
 		if from, again := passed[name]; again {
 			if way = way[from:]; len(way) > 1 {
-				p.circle = way
+				behind := slices.DeleteFunc(slices.Clone(p.circle), func(name string) bool { return slices.Contains(way, name) })
+				if p.circle = way; len(behind) > 0 {
+					p.b.Warnf(p.line, "more threads wait behind a deadlock: \"%s\"", strings.Join(behind, `", "`))
+				}
 			}
 			return
 		}
