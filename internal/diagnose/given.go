@@ -30,8 +30,16 @@ func (r *run) listGivenFigures() (all []Given) {
 		slices.ContainsFunc(r.d.Verdicts, func(v Verdict) bool { return v.Verdict == check.RuledOut }) {
 		return nil
 	}
+	for _, v := range r.d.Verdicts { // what happened, where only its reason is not told
+		if len(all) == 0 && v.Decision != nil && v.Decision.Answer == check.Untold.Answer && strings.ContainsAny(v.Summary, "0123456789") {
+			all = append(all, Given{Title: v.Cause, Figures: []string{v.Summary}})
+		}
+	}
 	for i := range r.b.Tables {
 		t := &r.b.Tables[i]
+		if len(all) > 0 && strings.HasPrefix(t.Title, "Lines of ") { // how it was read says less
+			continue
+		}
 		g := Given{Title: t.Title}
 		for _, row := range t.Rows {
 			if len(g.Figures) == mostGivenFigures {

@@ -228,7 +228,7 @@ func (p *paste) claimSection(formats []Format, from, until int) {
 		p.changed = true
 		return
 	}
-	if p.claimComments(formats, lines) {
+	if p.claimComments(formats, lines) || p.claimMembers(formats, lines) {
 		return
 	}
 	if runs := indentedRuns(lines); len(runs) > 0 {

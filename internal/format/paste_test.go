@@ -43,6 +43,7 @@ func TestPaste(t *testing.T) {
 		"boxes":             {"│ apple <1>      │\n│ apple <2> │\n", "apples:1 apple <1>; apples:2 apple <2>"},
 		"messages":          {`{"message":"apple <1>","kubernetes":{"pod_name":"a"}}` + "\n" + `{"message": "words\napple <2>\n","kubernetes":{"pod_name":"a"}}` + "\n", "apples:1 apple <1>; apples:2 apple <2>"},
 		"packed in a fence": {"words\n```\n" + `{"textPayload":"apple <1>","timestamp":"2026-11-20T22:49:44.123Z"}` + "\n```\n", "apples:3 apple <1>"},
+		"a pretty entry":    {"words\n{\n  \"severity\": \"WARNING\",\n  \"jsonPayload\": {\n    \"message\": \"words\\napple <1>\\n\\napple <2>\\nplum\\n\",\n    \"pid\": 1\n  }\n}\n", "apples:5 apple <1>; apples:5 apple <2>"},
 		"breaks":            {"apple &lt;1&gt;<br />words<br /> and\n\napple &lt;2&gt;<br />\n", "apples:1 apple <1>; apples:3 apple <2>"},
 		"patch":             {"```diff\n+apple <1>\n+apple <2>\n+apple <3>\n```\n", "apples:2 apple <1>; apples:3 apple <2>; apples:4 apple <3>"},
 		"names before":      {"May 25 00:51:27.83 dut INFO svc: apple <1>\nMay 25 00:51:27.9 dut INFO svc: apple <2>\nMay 25 00:51:28.1 dut INFO svc: apple <3>\n", "apples:1 apple <1>; apples:2 apple <2>; apples:3 apple <3>"},

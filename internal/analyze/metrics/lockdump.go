@@ -98,7 +98,9 @@ func (d *dumps) countAtOneLock() {
 	}
 	d.All = len(d.bursts) == 1 // more than one dump comes from a recorder, which shows all threads
 	for i := range last {
-		if last[i].View.State != evidence.LockWait && !held[last[i].Lane] && !waits[last[i].Lane] {
+		v := &last[i].View
+		idle := v.Role == threadstack.Runtime && v.State == evidence.Idle // of the runtime or of a logger: it has no lock of the service
+		if !idle && v.State != evidence.LockWait && !held[last[i].Lane] && !waits[last[i].Lane] {
 			d.All = false
 		}
 	}

@@ -38,6 +38,9 @@ func (p *parser) parseCSV(ctx context.Context, a *format.Artifact) error {
 		if i := strings.LastIndexByte(display, '['); i > 0 && strings.HasSuffix(display, "]") {
 			display, tags = display[:i], strings.ReplaceAll(display[i+1:len(display)-1], ";", ",")
 		}
+		if fields[1] == strings.TrimSuffix(runtime, "/") {
+			display = perSeconds(display)
+		}
 		p.addRow(fields[0], fields[1], display, tags, fields[n] == "Rate", v)
 		return true
 	})

@@ -28,6 +28,9 @@ func parseDisplay(text string) shown {
 	s := shown{name: text[:i], unit: text[i+2 : len(text)-1]}
 	if unit, interval, ok := format.CutLast(s.unit, " / "); ok {
 		number, isSeconds := strings.CutSuffix(interval, " sec")
+		if interval == "sec" { // of tools before 5.0
+			number, isSeconds = "1", true
+		}
 		if v, err := strconv.ParseFloat(strings.Replace(number, ",", ".", 1), 64); isSeconds && err == nil && v > 0 && v < 1e6 {
 			s.unit, s.seconds = unit, v
 		}

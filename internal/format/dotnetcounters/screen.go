@@ -125,17 +125,54 @@ func (x *screen) addValue(provider, display, tags string, v float64) {
 	x.p.addReading(int32(len(x.p.stamps)-1), rawKey{provider, display, tags, strings.HasSuffix(display, " sec)")}, v)
 }
 
-// perSeconds converts "Allocation Rate / 1 sec (B)" and "Gen 0 GC Count / 60 sec" of tools before 5.0 to the form of later ones.
+// perSeconds converts "Allocation Rate / 1 sec (B)", "Gen 0 GC Count / 60 sec" and "Exceptions / sec" of tools before 5.0 to the form of later
+// ones, and the names of those tools to theirs. "Gen 0 GC Count / 0 sec" of their first versions is per interval of the tool, 1 s unless it was
+// told another.
 func perSeconds(display string) string {
 	name, rest, ok := strings.Cut(display, " / ")
+	if ok && rest == "sec" {
+		rest = "1 sec"
+	}
 	number, unit, found := strings.Cut(rest, " sec")
 	if !ok || !found || strings.Trim(number, "0123456789.,") != "" || strings.Contains(name, " (") {
-		return display
+		return renamed(display)
 	}
 	if unit = strings.Trim(unit, " ()"); unit == "" {
 		unit = "Count"
 	}
-	return name + " (" + unit + " / " + number + " sec)"
+	if number == "0" {
+		number = "1"
+	}
+	return renamed(name) + " (" + unit + " / " + number + " sec)"
+}
+
+// earlier are the names that tools before 5.0 show, and the later ones.
+var earlier = map[string]string{
+	"Gen 0 GC":                        "Gen 0 GC Count",
+	"Gen 1 GC":                        "Gen 1 GC Count",
+	"Gen 2 GC":                        "Gen 2 GC Count",
+	"Exceptions":                      "Exception Count",
+	"ThreadPool Threads Count":        "ThreadPool Thread Count",
+	"ThreadPool Completed Work Items": "ThreadPool Completed Work Item Count",
+	"% Time in GC (since last GC)":    "% Time in GC since last GC (%)",
+	"# of Assemblies Loaded":          "Number of Assemblies Loaded",
+}
+
+// withoutUnit are the units of counters that tools before 5.0 show without one.
+var withoutUnit = map[string]string{"CPU Usage": "%", "Working Set": "MB", "GC Heap Size": "MB"}
+
+// renamed returns the later name of a counter, with its unit.
+func renamed(display string) string {
+	if later, ok := earlier[display]; ok {
+		return later
+	}
+	if unit, ok := withoutUnit[display]; ok {
+		return display + " (" + unit + ")"
+	}
+	if name, unit, ok := strings.Cut(display, " ("); ok && earlier[name] != "" {
+		return earlier[name] + " (" + unit
+	}
+	return display
 }
 
 // splitScreen reads "ThreadPool Queue Length                1,912": the figure stands behind at least two blanks, with any

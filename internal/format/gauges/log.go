@@ -99,7 +99,11 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		if g.t == 0 {
 			untimed = true
 		}
-		p.hikari = name
+		if name == "" {
+			name = cmp.Or(p.hikari, nameless)
+		} else {
+			p.hikari = name
+		}
 		p.addReading(p.ensurePool(name, "connections", l.Number), g)
 		return true
 	})
@@ -109,7 +113,46 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 	if len(p.pools)+len(p.timeouts) == 0 && err == nil {
 		return errors.New("it holds no pool statistics")
 	}
+	p.nameNameless()
 	return p.emitReadings(err)
+}
+
+// nameless is the pool of lines that name none: of old versions, or of which the beginning is cut.
+const nameless = "HikariCP"
+
+// nameNameless gives what such lines tell to the one pool that other lines name, if there is only one.
+func (p *parser) nameNameless() {
+	name := ""
+	for _, names := range [][]string{sortedKeys(p.pools), sortedKeys(p.timeouts)} {
+		for _, n := range names {
+			if n != nameless && n != name {
+				if name != "" {
+					return
+				}
+				name = n
+			}
+		}
+	}
+	if name == "" {
+		return
+	}
+	if x := p.pools[nameless]; x != nil && p.pools[name] == nil {
+		x.name = name
+		p.pools[name] = x
+		delete(p.pools, nameless)
+	}
+	if x := p.timeouts[nameless]; x != nil {
+		if y := p.timeouts[name]; y != nil {
+			y.stats, y.messages, y.bare, y.causes = y.stats+x.stats, y.messages+x.messages, y.bare+x.bare, y.causes+x.causes
+			y.longest, y.last, y.line = max(y.longest, x.longest), max(y.last, x.last), min(y.line, x.line)
+			if x.first > 0 && (y.first == 0 || x.first < y.first) {
+				y.first = x.first
+			}
+		} else {
+			p.timeouts[name] = x
+		}
+		delete(p.timeouts, nameless)
+	}
 }
 
 // parseBusyLine reads "… [1 busy, 0 idle, 18 waiting]", as Npgsql 3.0 to 3.2 logs its pool. While requests wait it opens no more connections.
@@ -164,11 +207,33 @@ func gaveUp(text string) (pool string, waited int64, ok bool) {
 	}
 	digits, _, ok := strings.Cut(after, "ms")
 	ms, err := strconv.ParseInt(digits, 10, 64)
-	words := strings.Fields(before)
-	if !ok || err != nil || ms < 0 || ms > 1e9 || len(words) == 0 {
+	pool = poolBefore(before)
+	if !ok || err != nil || ms < 0 || ms > 1e9 || pool == "" {
 		return "", 0, false
 	}
-	return clipName(words[len(words)-1]), ms * 1e6, true
+	return pool, ms * 1e6, true
+}
+
+// poolBefore returns the pool's name at the end of what stands before a message: what stands behind the name of an exception or of
+// a logger, as it may have a blank, else the last word.
+func poolBefore(before string) string {
+	if i := strings.LastIndex(before, "Exception: "); i >= 0 {
+		if name := strings.TrimSpace(before[i+len("Exception: "):]); name != "" && !strings.Contains(name, ": ") {
+			return clipName(name)
+		}
+	}
+	for _, sep := range []string{" - ", " : "} { // behind the name of its logger
+		if i := strings.LastIndex(before, sep); i >= 0 {
+			if name := strings.TrimSpace(before[i+len(sep):]); len(strings.Fields(name)) == 2 {
+				return clipName(name)
+			}
+		}
+	}
+	words := strings.Fields(before)
+	if len(words) == 0 {
+		return ""
+	}
+	return clipName(words[len(words)-1])
 }
 
 // timeouts are the requests that waited in vain for a connection of a pool, by the lines of a log.
@@ -199,8 +264,9 @@ func (p *parser) addTimeout(text string, l *format.Line) {
 			return
 		}
 		pool = name
-	} else if pool == "" {
-		pool = cmp.Or(p.hikari, "HikariCP")
+	}
+	if pool == "" {
+		pool = cmp.Or(p.hikari, nameless)
 	}
 	at, zoned, timed := parseLineTime(text)
 	if !timed {
@@ -332,7 +398,19 @@ func parseHikari(text string) (pool string, g gauge, ok bool) {
 	before := text[:i]
 	j := strings.Index(text[i:], ")")
 	k := strings.LastIndex(before, " - ")
-	if j < 0 || k < 0 || !strings.Contains(before[k:], "tats") && !strings.Contains(before[k:], "is not available") && !strings.Contains(before[k:], "closed") {
+	if j < 0 { // the line's end is cut: its last figure may have lost digits
+		j = len(text) - i
+		if !strings.Contains(text[i:], "waiting=") {
+			return "", g, false
+		}
+	}
+	if k < 0 { // what stands before the message is cut
+		if trimmed := strings.TrimLeft(before, " \t"); !strings.HasPrefix(trimmed, "Pool stats ") && !strings.HasPrefix(trimmed, "Timeout failure ") {
+			return "", g, false
+		}
+		k = 0
+	}
+	if !strings.Contains(before[k:], "tats") && !strings.Contains(before[k:], "is not available") && !strings.Contains(before[k:], "closed") {
 		return "", g, false
 	}
 	g = gauge{active: math.NaN(), idle: math.NaN(), pending: math.NaN(), max: math.NaN()}
@@ -364,10 +442,7 @@ func parseHikari(text string) (pool string, g gauge, ok bool) {
 	if math.IsNaN(g.max) && g.pending > 0 {
 		g.max = total // requests wait because the pool opens no more
 	}
-	words := strings.Fields(before[:k])
-	if len(words) > 0 {
-		pool = words[len(words)-1]
-	}
+	pool = poolBefore(before[:k])
 	if named := oldPoolName(before[k:]); named != "" {
 		pool = named
 	}

@@ -2,6 +2,7 @@ package metricspage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,13 @@ var Actuator = format.Format{
 
 // maxAnswers bounds how many bytes of such answers are read.
 const maxAnswers = 4 << 20
+
+// inSeconds are Micrometer's units of time, the base unit of a timer: the registry that answers chooses it
+// (https://github.com/micrometer-metrics/micrometer/blob/main/micrometer-core/src/main/java/io/micrometer/core/instrument/util/TimeUtils.java).
+var inSeconds = map[string]float64{"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1, "minutes": 60, "hours": 3600, "days": 86400}
+
+// ofTimer are the ends of a name on a page by the statistic of a timer or a summary.
+var ofTimer = map[string]string{"COUNT": "_count", "TOTAL_TIME": "_sum", "TOTAL": "_sum", "MAX": "_max"}
 
 func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Unwrapped()
@@ -72,25 +80,40 @@ func parseActuator(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		if !isName(name) {
 			continue
 		}
-		if unit := m.BaseUnit; unit != "" && unit != "seconds" && isName(name+"_"+unit) && !strings.HasSuffix(name, "_"+unit) {
+		unit := m.BaseUnit
+		timer := false
+		for _, x := range m.Measurements {
+			timer = timer || x.Statistic == "TOTAL_TIME"
+		}
+		if unit != "" && unit != "seconds" && !timer && isName(name+"_"+unit) && !strings.HasSuffix(name, "_"+unit) {
 			name += "_" + unit // Micrometer's name on a page
 		}
+		scale := 1.
+		if timer {
+			unit = cmp.Or(unit, "seconds") // as Spring Boot 2.0 has it
+			scale = cmp.Or(inSeconds[unit], 1)
+		}
 		for _, x := range m.Measurements {
-			full := name
-			switch x.Statistic {
-			case "COUNT":
-				full += "_seconds_count"
-			case "TOTAL_TIME", "TOTAL":
-				full += "_seconds_sum"
-			case "MAX":
-				full += "_seconds_max"
+			full, v := name, x.Value
+			if s := ofTimer[x.Statistic]; s != "" {
+				if timer {
+					full += "_seconds"
+				}
+				full += s
+			}
+			if x.Statistic != "COUNT" {
+				v *= scale
 			}
 			if m.Name == "jvm.gc.pause" && x.Statistic == "MAX" {
-				longest = max(longest, x.Value)
+				longest = max(longest, v)
 			}
-			lines = append(lines, format.Line{Text: []byte(fmt.Sprintf("%s{%s} %g", full, labels, x.Value)), Number: 1})
+			lines = append(lines, format.Line{Text: []byte(fmt.Sprintf("%s{%s} %g", full, labels, v)), Number: 1})
 			if len(table.Rows) < 60 {
-				table.Rows = append(table.Rows, []string{m.Name + " " + strings.ToLower(x.Statistic), fmt.Sprintf("%.6g", x.Value)})
+				value := fmt.Sprintf("%.6g", x.Value)
+				if x.Statistic != "COUNT" && unit != "" && len(unit) < 20 {
+					value += " " + unit
+				}
+				table.Rows = append(table.Rows, []string{m.Name + " " + strings.ToLower(x.Statistic), value})
 			}
 		}
 	}

@@ -64,9 +64,11 @@ func (f fields) stringOf(key string) (s string) {
 	return s
 }
 
-// numberOf returns a member that is a number, else 0.
+// numberOf returns a member that is a number, or a string of digits, else 0.
 func (f fields) numberOf(key string) (n int64) {
-	_ = json.Unmarshal(f[key], &n) // what is no number is unknown
+	if json.Unmarshal(f[key], &n) != nil { // what is neither is unknown
+		n, _ = strconv.ParseInt(f.stringOf(key), 10, 64)
+	}
 	return n
 }
 
@@ -152,8 +154,20 @@ func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
 		}
 	}
 	for text := range strings.SplitSeq(f.stringOf("stacktrace"), "\n") {
-		if text = strings.TrimSpace(text); text != "" && !p.addFrame(text) {
+		text = strings.TrimPrefix(strings.TrimSpace(text), "at ")
+		k, isLock := lock{}, strings.HasPrefix(text, "-")
+		if isLock {
+			if k, isLock = infoLock(text); isLock {
+				p.addLock(k)
+			}
+		}
+		if text == "" || isLock {
+			continue
+		}
+		if !p.addFrame(text) {
 			p.countUnparsed()
+		} else if innermost == "" {
+			innermost = p.now.outermost[strings.LastIndexByte(p.now.outermost, '.')+1:]
 		}
 	}
 	for _, x := range stringsOf(f["holdinglocks"]) {

@@ -21,6 +21,7 @@ type thread struct {
 	held    []string // objects
 	waiter  string   // the function that waits to be notified
 	classes []string // of the objects in held
+	kept    []string // classes of locks that others wait for and say it has, where it does not show them
 	loader  lock     // of a class loader, held while it loads
 	frames  []evidence.Frame
 	stack   evidence.StackID
@@ -41,6 +42,7 @@ const (
 	deadlock           // the threads of a deadlock
 	toFile             // of Thread.dump_to_file
 	worded             // of programs that print threads in their own words
+	core               // of a core dump of OpenJ9
 )
 
 type parser struct {
@@ -62,13 +64,15 @@ type parser struct {
 	dump      []thread
 	begun     int64 // line
 	circle    []string
-	told      [][]string // circles the JVM found in this dump
-	found     [][]string // circles reported so far, in all dumps
+	holders   map[string]string // of the circle: which thread has what a thread waits for
+	told      [][]string        // circles the JVM found in this dump
+	found     [][]string        // circles reported so far, in all dumps
 	monitor   debugged
-	listed    bool  // the circle has been printed, its stacks follow
-	stacks    bool  // these stacks are all that was copied
-	headless  bool  // threads are copied without their first lines
-	deadlocks int64 // that the JVM found
+	coreName  string // of the next thread of a core dump
+	listed    bool   // the circle has been printed, its stacks follow
+	stacks    bool   // these stacks are all that was copied
+	headless  bool   // threads are copied without their first lines
+	deadlocks int64  // that the JVM found
 
 	dumps, threads, more, deep int64
 	odd, oddLine               int64
@@ -100,6 +104,7 @@ func (p *parser) parseLine(l format.Line) {
 		p.parseHeader(trimmed, l)
 	case bytes.Contains(trimmed, []byte(isWaitingToLock)) && len(p.dump) < maxSentences && p.sentence(trimmed, l.Number):
 	case p.readDebugged(trimmed, l.Number):
+	case p.readCore(trimmed, l):
 	case p.toFile(text):
 	case p.readWorded(trimmed, l):
 	case p.section == outside && isDeadlock(trimmed): // only this part was copied
@@ -389,7 +394,17 @@ func (p *parser) inCircle(text []byte) {
 	switch {
 	case named && name[0] == '"' && !p.listed:
 		if len(p.circle) < maxHeld {
-			p.circle = append(p.circle, strings.ToValidUTF8(string(redact.Value(name[1:min(len(name), maxName)])), "?"))
+			p.circle = append(p.circle, circleName(name[1:]))
+		}
+	case bytes.HasPrefix(text, []byte("which is held by ")) && len(p.circle) > 0 && !p.listed:
+		by := text[len("which is held by "):]
+		if by, ok := bytes.CutPrefix(by, []byte{'"'}); ok {
+			if by, ok := bytes.CutSuffix(by, []byte{'"'}); ok {
+				if p.holders == nil {
+					p.holders = make(map[string]string)
+				}
+				p.holders[p.circle[len(p.circle)-1]] = circleName(by)
+			}
 		}
 	case bytes.HasPrefix(text, []byte("Java stack information")):
 		p.emitDeadlock()
@@ -404,10 +419,40 @@ func (p *parser) inCircle(text []byte) {
 	}
 }
 
+func circleName(name []byte) string {
+	return strings.ToValidUTF8(string(redact.Value(name[:min(len(name), maxName)])), "?")
+}
+
+// closeCircle leaves out the threads that wait behind the circle: the JVM follows the locks from any thread that waits, and lists all that it
+// comes by.
+func (p *parser) closeCircle() {
+	holders := p.holders
+	p.holders = nil
+	passed := make(map[string]int, len(p.circle))
+	var way []string
+	for name := p.circle[0]; ; name = holders[name] {
+		if !slices.Contains(p.circle, name) {
+			return // not told of each
+		}
+		if from, again := passed[name]; again {
+			if way = way[from:]; len(way) > 1 {
+				behind := slices.DeleteFunc(slices.Clone(p.circle), func(name string) bool { return slices.Contains(way, name) })
+				if p.circle = way; len(behind) > 0 {
+					p.b.Warnf(p.line, "more threads wait behind a deadlock: \"%s\"", strings.Join(behind, `", "`))
+				}
+			}
+			return
+		}
+		passed[name] = len(way)
+		way = append(way, name)
+	}
+}
+
 func (p *parser) emitDeadlock() {
 	if len(p.circle) == 0 {
 		return
 	}
+	p.closeCircle()
 	value := `"` + strings.Join(p.circle, `", "`) + `"`
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactDeadlock, Value: value, Number: float64(len(p.circle)), Origin: p.b.Origin(p.line)})
 	p.b.Warnf(p.line, "the JVM found a deadlock: %s wait for each other and never continue", value)

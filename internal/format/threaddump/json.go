@@ -48,13 +48,20 @@ func (p *parser) readJSON(ctx context.Context, a *format.Artifact) (is bool, err
 		return false, nil // reading lines says what is wrong
 	}
 	defer f.Close()
-	head := make([]byte, mostHead+64)
+	head := make([]byte, format.HeadSize)
 	n, _ := io.ReadFull(f, head)
-	asked := isActuator(head[:n])
-	if !asked && !isJSON(head[:n]) {
+	asked, tool := isActuator(head[:n]), isJSON(head[:n])
+	if !asked && !tool && !isHealth(head[:n]) {
 		return false, nil
 	}
 	d := json.NewDecoder(io.MultiReader(bytes.NewReader(head[:n]), f))
+	if !asked && !tool {
+		d = json.NewDecoder(io.LimitReader(io.MultiReader(bytes.NewReader(head[:n]), f), maxHealth))
+		if err := p.readHealth(ctx, d); err != nil {
+			return true, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)
+		}
+		return true, nil
+	}
 	if asked {
 		if err := p.readActuator(ctx, d); err != nil {
 			return true, fmt.Errorf("at byte %d: %w", d.InputOffset(), err)

@@ -1,6 +1,7 @@
 package threaddump
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -30,8 +31,11 @@ func (p *parser) findNested() {
 
 // nestedMonitors returns the classes of the monitors that a thread holds besides that of the object it waits for. That one is the innermost it holds.
 func (t *thread) nestedMonitors() []string {
-	if t.waiter == "" || !strings.HasPrefix(t.state, "WAITING") || len(t.classes) < 2 {
+	if t.waiter == "" || !strings.HasPrefix(t.state, "WAITING") {
 		return nil
 	}
-	return t.classes[1:]
+	if len(t.classes) < 2 {
+		return t.kept
+	}
+	return append(slices.Clip(t.classes[1:]), t.kept...)
 }

@@ -60,10 +60,10 @@ var title = []byte("Full thread dump ")
 // matchHead wants the title with a thread below it; or, where the title is missing, a thread with
 // its state; or one of the files of dump_to_file.
 func matchHead(head []byte) format.Confidence {
-	if isJSON(head) || isActuator(head) || isToFile(head) {
+	if isJSON(head) || isActuator(head) || isToFile(head) || isHealth(head) {
 		return format.Sure
 	}
-	var titled, inside, circle, stacks, listed, numbered, named, headless bool
+	var titled, inside, circle, stacks, listed, numbered, named, headless, cored bool
 	for l := range bytes.Lines(head) {
 		l = bytes.TrimRight(l, " \t\r\n")
 		trimmed := bytes.TrimLeft(l, " \t")
@@ -75,6 +75,10 @@ func matchHead(head []byte) format.Confidence {
 		headless = isHeadless(trimmed)
 		switch {
 		case named && wordedState(bytes.TrimLeft(l, " \t")) != "":
+			return format.Sure
+		case isCore(trimmed):
+			cored = true
+		case cored && bytes.HasPrefix(trimmed, coreState):
 			return format.Sure
 		case isDeadlock(l):
 			circle = true

@@ -2,6 +2,7 @@ package threaddump
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -90,6 +91,9 @@ func ownerOf(text string) string {
 	if !ok {
 		return ""
 	}
+	if i := strings.LastIndex(name, " (0x"); i > 0 && strings.HasSuffix(name, ")") { // the number again, as Jenkins prints it
+		name = name[:i]
+	}
 	for _, number := range []string{" Id=", " id=", " tid="} {
 		if i := strings.LastIndex(name, number); i > 0 && parseNumber(name[i+len(number):]) > 0 {
 			name = name[:i]
@@ -126,7 +130,7 @@ func (p *parser) findOwners() {
 		}
 		if names == nil {
 			names = make(map[string]int, len(p.dump))
-			for n := range p.dump {
+			for n := range slices.Backward(p.dump) { // of a thread that is shown twice, the first counts
 				names[p.dump[n].name] = n
 			}
 		}
@@ -140,6 +144,9 @@ func (p *parser) findOwners() {
 		if t := &p.dump[n]; len(t.held) < maxHeld {
 			t.held = append(t.held, w.object)
 			held[w.object] = true
+			if w.use == evidence.ToLock && w.object != t.wait.object && w.class != "" {
+				t.kept = append(t.kept, w.class)
+			}
 		}
 	}
 }

@@ -187,7 +187,11 @@ func Nothing(d *diagnose.Diagnosis, open, ruledOut []diagnose.Verdict) string {
 		if len(d.AtRequestsDid) > 0 {
 			did = fmt.Sprintf(" (%s of that %s)", units.Percent(d.AtRequestsDid[0].Share), d.AtRequestsDid[0].What)
 		}
-		s = append(s, fmt.Sprintf("On average %s threads served requests%s, but request latency was not recorded: add a row for each request (--load, --requests).", units.Num(*d.AtRequests), did))
+		noun := "threads"
+		if *d.AtRequests == 1 {
+			noun = "thread"
+		}
+		s = append(s, fmt.Sprintf("On average %s %s served requests%s, but request latency was not recorded: add a row for each request (--load, --requests).", units.Num(*d.AtRequests), noun, did))
 	}
 	if r := d.Requests; r != nil && r.Apart > 0 && r.Slow == 0 { // else the line of slow requests counts them
 		s = append(s, units.Plural(r.Apart, "slow request")+" happened outside the recording and cannot be explained: record again while it is slow.")

@@ -3,6 +3,7 @@ package jvm
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
@@ -76,7 +77,18 @@ func judgeDegenerated(c *check.Case) check.Verdict {
 	if !math.IsNaN(capacity) {
 		v.Evidence = append(v.Evidence, c.Figure("heap.capacity_bytes", "heap capacity", capacity, "bytes", g.OriginOf(p[0])))
 	}
-	v.Title = fmt.Sprintf("%s and %s pause the program %s of the time, because it allocates faster than Shenandoah frees.", units.Plural(len(p)-len(full), "degenerated collection"), units.Plural(len(full), "full collection"), units.Percent(g.ShareOf(p)))
+	var which []string
+	if n := len(p) - len(full); n > 0 {
+		which = append(which, units.Plural(n, "degenerated collection"))
+	}
+	if len(full) > 0 {
+		which = append(which, units.Plural(len(full), "full collection"))
+	}
+	verb := "pause"
+	if len(p) == 1 {
+		verb = "pauses"
+	}
+	v.Title = fmt.Sprintf("%s %s the program %s of the time, because it allocates faster than Shenandoah frees.", strings.Join(which, " and "), verb, units.Percent(g.ShareOf(p)))
 	v.Title = g.addWorstToTitle(v.Title, p)
 	g.adviseConcurrent(&v, live, capacity)
 	v.Fix = append(v.Fix, earlier)

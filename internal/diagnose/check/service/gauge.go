@@ -150,6 +150,11 @@ func (g *gauged) judgeWithoutRequests(c *check.Case, v *check.Verdict) bool {
 		v.Summary = units.Plural(int(g.TimedOut), "request") + " gave up waiting for a connection, but the pool had none in use: opening them may fail"
 		v.Needs = []check.Need{{What: "the errors that the pool logs when it opens a connection"}}
 		return true
+	case g.TimedOut > 0 && g.Most < mostlyFree.Value*g.Size && g.Queue > 0:
+		v.Rule = check.Untold
+		v.Summary = fmt.Sprintf("%s gave up waiting for a connection, but only %.0f of %.0f were in use: it was not used up, and hands out none", units.Plural(int(g.TimedOut), "request"), g.Most, g.Size)
+		v.Needs = []check.Need{{What: "why it hands out none of the free ones: the pool's own log at the level DEBUG (connections that fail its test), and thread dumps and the GC log from that time"}}
+		return true
 	case g.TimedOut > 0 && !(g.Most < mostlyFree.Value*g.Size):
 		rule = check.StandsAlone
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up.", g.Name)
