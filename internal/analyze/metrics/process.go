@@ -46,6 +46,19 @@ func ProcessorTime(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Cu
 	return CurveOf(b, subject, evidence.SeriesProcessCPU, w)
 }
 
+// ThreadsRun returns the CPU time of a process's threads over time, cores: of all of them, and of those of each name for the kernel without the
+// number at its end; nil: not counted.
+func ThreadsRun(b *evidence.Bundle, subject evidence.SubjectID) (all *Curve, byName map[string]*Curve) {
+	byName = make(map[string]*Curve)
+	for i := range b.Series {
+		s := &b.Series[i]
+		if name, named := strings.CutPrefix(s.Name, evidence.SeriesProcessThreadsRunOf+":"); named && s.Subject == subject {
+			byName[name] = CurveOf(b, subject, s.Name, Whole)
+		}
+	}
+	return CurveOf(b, subject, evidence.SeriesProcessThreadsRun, Whole), byName
+}
+
 // RunDelay returns how many threads of a process were ready and waited for a processor over time; nil: not watched.
 func RunDelay(b *evidence.Bundle, subject evidence.SubjectID, w Window) *Curve {
 	return CurveOf(b, subject, evidence.SeriesProcessRunDelay, w)

@@ -1,8 +1,9 @@
 package check
 
 import (
+	"maps"
 	"math"
-	"strings"
+	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -23,30 +24,26 @@ type poolWork struct {
 // CPU time is of threads that no look shows, such as those of the collector.
 func (c *Case) ranByPool(spans metrics.Spans) (where []Effort, beside float64, ok bool) {
 	var all, known, apart, placed float64
-	total := metrics.CurveOf(c.Bundle, c.Subject, evidence.SeriesProcessThreadsRun, metrics.Whole)
+	total, byName := metrics.ThreadsRun(c.Bundle, c.Subject)
 	if all = runTime(total, spans); all == 0 {
 		return nil, 0, false
 	}
 	pools, requests := c.poolsSeen()
 	sums := newWork(c)
 	var origin evidence.Origin
-	for i := range c.Bundle.Series {
-		s := &c.Bundle.Series[i]
-		name, of := strings.CutPrefix(s.Name, evidence.SeriesProcessThreadsRunOf+":")
-		if s.Subject != c.Subject || !of {
-			continue
-		}
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		p := findPool(pools, name)
 		if p == nil {
 			continue
 		}
-		ns := runTime(metrics.CurveOf(c.Bundle, c.Subject, s.Name, metrics.Whole), spans)
+		ns := runTime(byName[name], spans)
 		if known += ns; !p.serves {
 			apart += ns
 		}
 		for stack, n := range p.running {
-			sums.add(stack, ns*float64(n)/float64(p.looks))
-			placed, origin = placed+ns*float64(n)/float64(p.looks), p.origin
+			part := ns * float64(n) / float64(p.looks)
+			sums.add(stack, part)
+			placed, origin = placed+part, p.origin
 		}
 	}
 	switch {

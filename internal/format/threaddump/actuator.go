@@ -155,14 +155,14 @@ func (p *parser) actuatorThread(f fields) (w ownedLock, ok bool) {
 	}
 	for text := range strings.SplitSeq(f.stringOf("stacktrace"), "\n") {
 		text = strings.TrimPrefix(strings.TrimSpace(text), "at ")
-		k, isLock := lock{}, strings.HasPrefix(text, "-")
-		if isLock {
-			if k, isLock = infoLock(text); isLock {
-				p.addLock(k)
-			}
-		}
-		if text == "" || isLock {
+		if text == "" {
 			continue
+		}
+		if strings.HasPrefix(text, "-") {
+			if k, isLock := infoLock(text); isLock {
+				p.addLock(k)
+				continue
+			}
 		}
 		if !p.addFrame(text) {
 			p.countUnparsed()

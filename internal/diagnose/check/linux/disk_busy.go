@@ -37,7 +37,7 @@ dedicated device if many requests are in flight. For writes: write less, earlier
 (vm.dirty_background_bytes), or to another device.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, %v of slow time, above the usual, in waits for a disk or behind threads that wait for it, with a p99 of %v unless --slo is given, and I/O pressure of %v; without requests, on average %v busy threads in it, and %v of the time of busy threads; of a host alone, a disk that is busy for %v of the time with two requests or always one write at a time, each of %v and more, or %v of the CPUs' time waiting for it, or one that is busy for %v with %v requests at a time and %v of the CPUs' time waiting; by a listing of all its requests, %v on average, of %v requests; by vmstat or top alone, %v of the CPUs' time waiting for a disk",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, slight, leastWork, check.Material, diskFull, slowDisk, waitsMuch, mostlyFull, longQueue, waitsLong, slowMean, listed, waitsMost),
-	Thresholds: []check.Threshold{beyondQueue, diskFull, fewAtWork, fewPages, leastWork, listed, longQueue, manyRefaults, mostlyFull, nearlyOne, ofBusyThreads, oneAtWork, queued, slight,
+	Thresholds: []check.Threshold{beyondQueue, diskFull, fewAtWork, fewPages, leastWork, listed, longQueue, manyPages, manyRefaults, mostlyFull, nearlyOne, ofBusyThreads, oneAtWork, queued, slight,
 		slowDisk, slowMean, waitsLong, waitsMost, waitsMuch, check.Arguable, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen, check.MinRequests, check.MostlyUnseen,
 		check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
