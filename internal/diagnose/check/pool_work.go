@@ -40,8 +40,8 @@ func (c *Case) ranByPool(spans metrics.Spans) (where []Effort, beside float64, o
 		if known += ns; !p.serves {
 			apart += ns
 		}
-		for stack, n := range p.running {
-			part := ns * float64(n) / float64(p.looks)
+		for _, stack := range slices.Sorted(maps.Keys(p.running)) {
+			part := ns * float64(p.running[stack]) / float64(p.looks)
 			sums.add(stack, part)
 			placed, origin = placed+part, p.origin
 		}

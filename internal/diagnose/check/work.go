@@ -142,16 +142,20 @@ func (c *Case) clockedWork(rows []int) *work {
 	return sums
 }
 
-// RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, else by looks at its threads, and
-// which part of that was on behalf of no request: NaN where its stacks do not show what serves a request. Where is nil of too few samples.
-func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
-	var slow metrics.Spans
-	r, x := &c.Bundle.Requests, &c.Bundle.Samples
-	rows := slices.Clone(c.Ledger.Slow)
+// SlowSpans returns the time in which slow requests are under way.
+func (c *Case) SlowSpans() (slow metrics.Spans) {
+	r, rows := &c.Bundle.Requests, slices.Clone(c.Ledger.Slow)
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
 	for _, row := range rows {
 		slow = slow.Add(r.Begins(row), r.End.At(row))
 	}
+	return slow
+}
+
+// RanWhileSlow returns where the process's threads ran while slow requests were under way, by the kernel's CPU clock, else by looks at its threads, and
+// which part of that was on behalf of no request: NaN where its stacks do not show what serves a request. Where is nil of too few samples.
+func (c *Case) RanWhileSlow() (where []Effort, beside float64) {
+	x, slow := &c.Bundle.Samples, c.SlowSpans()
 	on := c.Bundle.Names.Lookup(evidence.SampleOnCPU)
 	if on == 0 {
 		return c.seenRunning(slow)

@@ -1,32 +1,24 @@
 package service
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
-	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
 var fewMoments = check.Threshold{Name: "looks at all threads while a slow request is under way, and while none is", Value: 5, Unit: "count",
 	Why: "their means are compared, with the error that their spread tells", Source: "judgement: from fewer than five the spread itself is known within a factor of two at best (χ² of 4 degrees: 0.6 to 2.9 times)"}
 
-// waitsWithoutSlow says whether threads wait at a place although no request is slow: on average fewer than half as many more of them wait there
-// while a slow request is under way than one such request, which waits there for its share of the time, would add, and that is no chance. These are requests that wait
-// by design, such as long polls, whose threads no look can tell from those of slow requests.
+// waitsWithoutSlow says whether threads wait at a place no more while a request is slow than while none is. A slow request that waits there adds
+// one thread for its share of the time: less than half of that is seen, and chance hides no more. The threads belong to requests that wait by
+// design, such as long polls, and no look can tell them from those of slow requests.
 func waitsWithoutSlow(c *check.Case, p *ledger.Place, v *check.Verdict) bool {
-	l, r := c.Ledger, &c.Bundle.Requests
+	l := c.Ledger
 	if l.Traced || !c.OnThreads() || p.Where == "" {
 		return false
 	}
-	rows := slices.Clone(l.Slow)
-	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
-	var slow metrics.Spans
-	for _, row := range rows {
-		slow = slow.Add(r.Begins(row), r.End.At(row))
-	}
+	slow := c.SlowSpans()
 	site := c.Sites()
 	var counts [2][]float64 // threads that wait there, while no request is slow and while some is
 	for _, moments := range c.Threads().Moments(c.Subject) {
