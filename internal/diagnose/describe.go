@@ -291,7 +291,7 @@ func (r *run) newLoad(l evidence.LoadResult) Load {
 	if l.Tool == "unstall" {
 		out.Failed += l.Timeouts // other generators count them as errors
 	}
-	out.Unanswered = min(l.Timeouts, out.Failed)
+	out.TimedOut = min(l.Timeouts, out.Failed)
 	if a, ok := l.Origin.Artifact(); ok {
 		out.Source = r.b.Artifacts[a].Name
 	}

@@ -200,7 +200,7 @@ type Load struct {
 	P95Ms       *float64 `json:"p95_ms,omitempty"` // left out where p99 is known
 	Sent        int64    `json:"sent,omitempty"`
 	Failed      int64    `json:"failed,omitempty"`    // answered with an error, or not at all
-	Unanswered  int64    `json:"timed_out,omitempty"` // of the failed
+	TimedOut    int64    `json:"timed_out,omitempty"` // of the failed
 }
 
 // Entry is one line of the ledger: slow request time with one mechanism.

@@ -12,7 +12,7 @@ import (
 
 // Given is a table of figures in the evidence, where no figure decides a cause.
 type Given struct {
-	Title   string   `json:"title"`
+	Title   string   `json:"title"`   // of a table, or the id of a cause of which only the reason is not told
 	Figures []string `json:"figures"` // the first of them: "go_goroutines 61"
 }
 

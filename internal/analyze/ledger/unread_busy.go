@@ -12,8 +12,9 @@ import (
 // 10 ms, else the kernel's count of the process's CPU time, read a few times a second: neither says anything of a single wait, but each of
 // all of them together.
 type BusyWhileUnread struct {
-	Part float64 // of the processors
-	CPUs int
+	Part   float64 // of the processors
+	CPUs   int
+	Origin evidence.Origin // of the samples, or of the counts; zero: as of all
 }
 
 // Thresholds for the clock to tell what unread data waited for.
@@ -69,10 +70,11 @@ func (l *Ledger) unreadBusy() *BusyWhileUnread {
 	}
 	var at []int64
 	var period int64
+	var origin evidence.Origin
 	for i := range x.Len() {
 		if on != 0 && x.Type[i] == on && x.Subject[i] == l.Subject {
 			at = append(at, x.Time[i])
-			period = max(period, x.Value[i])
+			period, origin = max(period, x.Value[i]), x.Origin[i]
 		}
 	}
 	if len(at) == 0 {
@@ -95,7 +97,7 @@ func (l *Ledger) unreadBusy() *BusyWhileUnread {
 	if part < fullUnread {
 		return nil
 	}
-	return &BusyWhileUnread{Part: min(part, 1), CPUs: cores}
+	return &BusyWhileUnread{Part: min(part, 1), CPUs: cores, Origin: origin}
 }
 
 // eachUnread yields the waits of all requests until a thread takes them up.
@@ -133,5 +135,5 @@ func (l *Ledger) countedWhileUnread(cores int) *BusyWhileUnread {
 	if part < fullUnread {
 		return nil
 	}
-	return &BusyWhileUnread{Part: min(part, 1), CPUs: cores}
+	return &BusyWhileUnread{Part: min(part, 1), CPUs: cores, Origin: used.Origin}
 }

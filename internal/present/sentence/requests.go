@@ -148,10 +148,10 @@ func describeFailed(l diagnose.Load) []string {
 		s = fmt.Sprintf("%s of %s failed (%s)", units.Count(int(l.Failed)), units.Count(int(l.Sent)), units.Percent(float64(l.Failed)/float64(l.Sent)))
 	}
 	switch {
-	case l.Unanswered == l.Failed:
+	case l.TimedOut == l.Failed:
 		s += ", all by a timeout"
-	case l.Unanswered > 0:
-		s += ", " + units.Count(int(l.Unanswered)) + " of them by a timeout"
+	case l.TimedOut > 0:
+		s += ", " + units.Count(int(l.TimedOut)) + " of them by a timeout"
 	}
 	return []string{s}
 }

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -181,7 +182,7 @@ func judgeUnread(c *check.Case) (v check.Verdict, ok bool) {
 	v.Title = fmt.Sprintf("Requests that have arrived wait for CPUs, of which the service itself keeps %s busy at that time.", units.Percent(busy))
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.requests_cpu_ms", "slow time in which data had arrived and CPUs were busy with other work of the service", float64(l.Charges[ledger.RequestsCPU])/1e6, "ms", check.From(l.Source)),
-		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", check.From(l.Source)))
+		c.Figure("process.cpus_while_unread_share", fmt.Sprintf("share of the %d CPUs that its threads keep busy while data waits to be read", l.Unread.CPUs), busy, "1", cmp.Or(l.Unread.Origin, check.From(l.Source))))
 	if !nameBackground(c, &v, share) {
 		addLoadFixes(c, &v, busy*float64(l.Unread.CPUs))
 		v.Title = fmt.Sprintf("%s: %s of slow time.", strings.TrimSuffix(v.Title, "."), units.Percent(share))
