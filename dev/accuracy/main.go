@@ -164,6 +164,15 @@ func runAccuracy(ctx context.Context, o options) (pass bool, err error) {
 	}
 	r := resultOf(joinSittings(earlier, cases))
 	r.Date, r.Tool, r.Machine, r.Again = time.Now().UTC(), toolVersion(ctx, o.binary), thisMachine(), o.again != ""
+	if o.sittings != "" {
+		all, err := readServices(o.dir)
+		if err != nil {
+			return false, err
+		}
+		for _, s := range all {
+			r.Left += boolToInt(findCase(r.Cases, s.Name, 1) < 0)
+		}
+	}
 	blind, err := os.ReadFile(filepath.Join(o.dir, "blind.md"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err

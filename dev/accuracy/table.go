@@ -80,7 +80,10 @@ func (r *Result) formatMeasured() string {
 		text += ", " + units.Size(float64(*r.Machine.Memory)) + " of memory"
 	}
 	text += fmt.Sprintf(", %s, %s.", r.Machine.Go, units.Plural(r.Runs, "run"))
-	if r.Again {
+	if r.Left > 0 {
+		text += fmt.Sprintf("\nThe run is made in sittings, in an order drawn by lot, and has not reached %s yet.", units.Plural(r.Left, "service"))
+	}
+	if _, ok := r.asRecorded(); ok || r.Again {
 		text += "\nSome rules changed after these captures existed: expect less on services that the rules have not met."
 	}
 	return text
