@@ -32,8 +32,8 @@ type Result struct {
 	Again   bool      `json:"again"` // kept captures were diagnosed again
 	Runs    int       `json:"runs"`
 	Left    int       `json:"left,omitempty"` // services that a run in sittings has not reached yet
-	Lead    string    `json:"-"` // first part of the page, "" for that of lab/accuracy
-	Blind   string    `json:"-"` // the page's part about services whose authors have read no check
+	Lead    string    `json:"-"`              // first part of the page, "" for that of lab/accuracy
+	Blind   string    `json:"-"`              // the page's part about services whose authors have read no check
 
 	Accuracy    Accuracy   `json:"accuracy"`
 	FalseAlarms []string   `json:"false_alarms"`         // healthy services in which something was found
