@@ -45,7 +45,7 @@ type nearest struct {
 	all    []candidate
 	firsts []place // the first candidate of each request, in order
 	again  laters  // the next one of those whose row was taken
-	last   place   // what next returned
+	last   place   // what takeNearest returned
 }
 
 // place is a candidate in the list of all.
@@ -70,8 +70,8 @@ func queueNearest(all []candidate) *nearest {
 	return q
 }
 
-// next returns the nearest candidate of those that were not returned; false if there is none.
-func (q *nearest) next() (candidate, bool) {
+// takeNearest returns the nearest candidate of those that were not returned; false if there is none.
+func (q *nearest) takeNearest() (candidate, bool) {
 	switch {
 	case len(q.again) > 0 && (len(q.firsts) == 0 || compareCandidates(q.again[0].candidate, q.firsts[0].candidate) < 0):
 		q.last = heap.Pop(&q.again).(place)
@@ -83,7 +83,7 @@ func (q *nearest) next() (candidate, bool) {
 	return q.last.candidate, true
 }
 
-// askOn has the request that next returned a candidate of wait for its next one.
+// askOn has the request that takeNearest returned a candidate of wait for its next one.
 func (q *nearest) askOn() {
 	if at := q.last.at + 1; at < q.last.end {
 		heap.Push(&q.again, place{q.all[at], at, q.last.end})

@@ -39,7 +39,7 @@ func TestNearestInOrder(t *testing.T) {
 		clear(paired)
 		clear(taken)
 		q := queueNearest(all)
-		for c, ok := q.next(); ok; c, ok = q.next() {
+		for c, ok := q.takeNearest(); ok; c, ok = q.takeNearest() {
 			switch {
 			case paired[c.Traced]:
 			case taken[c.Row]:

@@ -98,7 +98,7 @@ func (p *pairing) pairRequests(traced []int) (m Match) {
 // takeNearest takes the nearest candidates, each traced request and each row once. The candidates of a request stand together.
 func (p *pairing) takeNearest(out []Pair, all []candidate) []Pair {
 	q := queueNearest(all)
-	for c, ok := q.next(); ok; c, ok = q.next() {
+	for c, ok := q.takeNearest(); ok; c, ok = q.takeNearest() {
 		switch {
 		case p.paired.Has(c.Traced):
 		case p.taken.Has(c.Row):

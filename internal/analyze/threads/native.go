@@ -72,7 +72,7 @@ const fewFollowed = .1
 // Native reads the kernel's text for a thread, as internal/format/syscalls stores it.
 func Native(of threadstack.Stack, _ string) threadstack.View {
 	v := threadstack.View{State: evidence.Running, Wait: -1, User: -1, Outer: -1, Began: -1, Kernel: true}
-	v.Pool = strings.TrimRight(strings.Trim(of.Name, "[]"), "0123456789-_#/: ")
+	v.Pool = threadstack.TrimNumber(strings.Trim(of.Name, "[]"))
 	call, on := nativeCall(&of)
 	v.Owner, v.Owns, v.Library = findNativeOwner(of.Frames)
 	if evidence.OnFutex(call) && call != evidence.CallFutexMutex {

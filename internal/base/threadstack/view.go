@@ -200,10 +200,13 @@ func (v *View) Serve(one bool) {
 	}
 }
 
-// longestComm is how many bytes of a thread's name the kernel keeps (TASK_COMM_LEN of linux/sched.h, less the zero).
-const longestComm = 15
+// LongestComm is how many bytes of a thread's name the kernel keeps (TASK_COMM_LEN of linux/sched.h, less the zero).
+const LongestComm = 15
 
 // IsCutName reports whether a thread's name for the kernel is all it could keep of a longer name.
 func IsCutName(comm, name string) bool {
-	return len(comm) == longestComm && strings.HasPrefix(name, comm)
+	return len(comm) == LongestComm && strings.HasPrefix(name, comm)
 }
+
+// TrimNumber returns a thread's name without its number within a pool.
+func TrimNumber(name string) string { return strings.TrimRight(name, "0123456789-_#/: ") }

@@ -49,14 +49,14 @@ func readLockedInStep(c *Case) lockedInStep {
 		waiting, under = append(waiting, locked), append(under, slow)
 		both, all = both+min(locked, slow), all+slow
 	}
-	if len(waiting) < StepRounds.Int() || all == 0 || correlate(waiting, under) < StepAlike.Value {
+	if len(waiting) < StepRounds.Int() || all == 0 || measureCorrelation(waiting, under) < StepAlike.Value {
 		return 0
 	}
 	return lockedInStep(unseen * both / all)
 }
 
-// correlate returns Pearson's correlation; 0 where one of the two does not vary.
-func correlate(x, y []float64) float64 {
+// measureCorrelation returns Pearson's correlation; 0 where one of the two does not vary.
+func measureCorrelation(x, y []float64) float64 {
 	n := float64(len(x))
 	var mx, my, xx, yy, xy float64
 	for i := range x {

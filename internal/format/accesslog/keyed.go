@@ -154,7 +154,7 @@ func (k *keyed) parseLine(line []byte, e *entry) verdict {
 }
 
 // momentInBrackets reads the time that a line begins with: "[2026-10-10T13:55:36Z] method=GET …". Of several words in the brackets the last that is a time counts:
-// of "09/12/2019T10:31:08+0000 1575887468" nobody can tell whether the day or the month stands first.
+// of "09/12/2019T10:31:08+0000 1575887468" it is not known whether the day or the month stands first.
 func momentInBrackets(line []byte) (moment, bool) {
 	end := bytes.IndexByte(line[:min(len(line), mostBrackets)], ']')
 	if end < 2 || line[0] != '[' {

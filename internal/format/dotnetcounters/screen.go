@@ -135,7 +135,7 @@ func perSeconds(display string) string {
 	}
 	number, unit, found := strings.Cut(rest, " sec")
 	if !ok || !found || strings.Trim(number, "0123456789.,") != "" || strings.Contains(name, " (") {
-		return renamed(display)
+		return findLaterName(display)
 	}
 	if unit = strings.Trim(unit, " ()"); unit == "" {
 		unit = "Count"
@@ -143,7 +143,7 @@ func perSeconds(display string) string {
 	if number == "0" {
 		number = "1"
 	}
-	return renamed(name) + " (" + unit + " / " + number + " sec)"
+	return findLaterName(name) + " (" + unit + " / " + number + " sec)"
 }
 
 // earlier are the names that tools before 5.0 show, and the later ones.
@@ -161,8 +161,8 @@ var earlier = map[string]string{
 // withoutUnit are the units of counters that tools before 5.0 show without one.
 var withoutUnit = map[string]string{"CPU Usage": "%", "Working Set": "MB", "GC Heap Size": "MB"}
 
-// renamed returns the later name of a counter, with its unit.
-func renamed(display string) string {
+// findLaterName returns the later name of a counter, with its unit.
+func findLaterName(display string) string {
 	if later, ok := earlier[display]; ok {
 		return later
 	}

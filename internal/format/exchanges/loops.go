@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 )
 
 // Signs of an event loop: a thread reads several connections in turns, and no other thread reads them; or it is one of a
@@ -290,7 +291,7 @@ func (l *loops) titleOf(thread int64) string {
 		for thread := range l.turns {
 			name = commonStart(name, l.p.names[thread])
 		}
-		name = trimNumber(name)
+		name = threadstack.TrimNumber(name)
 		return strings.TrimSpace(fmt.Sprintf("of %d threads %s", len(l.turns), name))
 	}
 	for other := range l.turns {
@@ -301,14 +302,11 @@ func (l *loops) titleOf(thread int64) string {
 			return fmt.Sprintf("%sof thread %d", name, thread)
 		}
 	}
-	if len(name) == threadNameLength {
+	if len(name) == threadstack.LongestComm {
 		name += "…"
 	}
 	return name
 }
-
-// threadNameLength is how many bytes of a thread's name the kernel keeps: TASK_COMM_LEN of include/linux/sched.h without its end.
-const threadNameLength = 15
 
 // commonStart returns the common beginning of two names.
 func commonStart(a, b string) string {

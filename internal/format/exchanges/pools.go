@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/units"
 )
 
@@ -287,14 +287,14 @@ func (p *parser) threadsThatCall(calls []int, size int) (pool string) {
 		owner[x.port], calling[x.thread] = x.thread, true
 	}
 	for thread := range calling {
-		name := trimNumber(p.names[thread])
+		name := threadstack.TrimNumber(p.names[thread])
 		if name == "" || pool != "" && name != pool {
 			return ""
 		}
 		pool = name
 	}
 	for i := range p.requests {
-		if x := &p.requests[i]; calling[x.thread] || trimNumber(p.names[x.thread]) == pool {
+		if x := &p.requests[i]; calling[x.thread] || threadstack.TrimNumber(p.names[x.thread]) == pool {
 			return ""
 		}
 	}
@@ -303,9 +303,6 @@ func (p *parser) threadsThatCall(calls []int, size int) (pool string) {
 	}
 	return pool
 }
-
-// trimNumber returns a thread's name without its number within a pool.
-func trimNumber(name string) string { return strings.TrimRight(name, "0123456789-_#/: ") }
 
 // Signs that requests send several calls at a time, which queue in the client: more calls are in progress than requests that make any.
 const fannedLeast = .2 // of the time in which calls are in progress

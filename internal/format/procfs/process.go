@@ -304,7 +304,7 @@ func (p *parser) endScheduled(q *process) {
 		p.addCounter(&q.tracks, evidence.SeriesProcessRunDelay, "1", s.sum[delay]/1e9)
 		p.addCounter(&q.tracks, evidence.SeriesProcessRunDelayMost, "1", s.waited)
 		p.addCounter(&q.tracks, evidence.SeriesProcessSwitches, "1/s", s.sum[given])
-		for series, ns := range s.names.all() {
+		for series, ns := range s.names.runTimes() {
 			p.addCounter(&q.tracks, series, "cores", ns/1e9)
 		}
 	})

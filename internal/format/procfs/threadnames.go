@@ -45,8 +45,8 @@ func (t *threadNames) addRun(tid, ns int64) {
 	}
 }
 
-// all yields the series, in order, with their CPU time; none if all threads have one name.
-func (t *threadNames) all() iter.Seq2[string, float64] {
+// runTimes yields the series, in order, with their CPU time; none if all threads have one name.
+func (t *threadNames) runTimes() iter.Seq2[string, float64] {
 	return func(yield func(string, float64) bool) {
 		if len(t.run) < 2 {
 			return
