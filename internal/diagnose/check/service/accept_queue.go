@@ -295,7 +295,8 @@ func stopsReading(c *check.Case, share float64) string {
 		return ""
 	}
 	for _, f := range c.Found {
-		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID || f.ID == PoolExhausted.ID && readByPool(c) {
+		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID ||
+			f.ID == PoolExhausted.ID && readByPool(c) || f.ID == RetryStorm.ID && check.Once(c, findStorm).holdsWorkers(c) {
 			return f.ID
 		}
 	}

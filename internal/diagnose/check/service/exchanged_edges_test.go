@@ -64,6 +64,7 @@ func TestExchangedEdges(t *testing.T) {
 		{"one operation in five needs 80 ms of the database and computes for as long", operations(80 * ms), DependencySlow, true, "SELECT orders"},
 		{"the supplier stands still for a quarter of a second", quotes(3, 250*ms), RetryStorm, false, ""},
 		{"the supplier stands still for 1.4 s", quotes(3, 1400*ms), RetryStorm, true, "are repeated"},
+		{"the supplier stands still for 1.4 s, and five workers ask it while others wait to be read", quotesBy(5, 5, 1400*ms), RetryStorm, true, "are repeated"},
 		{"the supplier never answers", quotes(3, 7000*ms), RetryStorm, true, "without those that repeat a failed one"},
 		{"the supplier never answers, and is asked once", quotes(1, 7000*ms), RetryStorm, false, ""},
 		{"two at a time make the report", reports(true, 10), CacheStampede, false, ""},
@@ -77,6 +78,20 @@ func TestExchangedEdges(t *testing.T) {
 			t.Errorf("%s, %s: %s: %s %s", x.cause.ID, x.about, v.State, v.Title, v.Summary)
 		}
 		checktest.Decides(t, "", c, &v)
+	}
+}
+
+// Where failed calls hold the workers, what waits to be read waits for the same reason.
+func TestStormHoldsWorkers(t *testing.T) {
+	for outage, holds := range map[int64]bool{1400 * ms: true, 0: false} {
+		c := caseOf(t, quotesBy(5, 5, outage))
+		v := RetryStorm.Judge(c)
+		if v.Supported() {
+			c.Found = append(c.Found, check.Found{ID: RetryStorm.ID, Step: RetryStorm.Step, Verdict: v})
+		}
+		if by := stopsReading(c, 1); (by == RetryStorm.ID) != holds {
+			t.Errorf("out for %d ms: %q keeps workers from reading: %s", outage/ms, by, v.Title)
+		}
 	}
 }
 

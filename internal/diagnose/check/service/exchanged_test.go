@@ -76,8 +76,23 @@ func (s *kernelSaw) call(worker int, at, took int64, sent int, peer, said string
 }
 
 func (s *kernelSaw) request(worker int, at, until int64, status int, route string) {
-	s.lines = append(s.lines, line{until, fmt.Sprintf("q %d 60000 %d 20000 180 220 1 1 %d %[3]d 8080 - http %d %s", at, until-at-80000, firstThread+worker, status, route)})
+	s.requestRead(worker, at, at+60_000, until, status, route)
+}
+
+// requestRead tells of a request that arrived, and was read later.
+func (s *kernelSaw) requestRead(worker int, at, read, until int64, status int, route string) {
+	s.lines = append(s.lines, line{until, fmt.Sprintf("q %d %d %d 20000 180 220 1 1 %d %[4]d 8080 - http %d %s", at, read-at, until-read-20_000, firstThread+worker, status, route)})
 	s.free[worker] = until
+}
+
+// nextFree returns the worker that is the first to be free, and when it takes up what came at a time.
+func (s *kernelSaw) nextFree(at int64) (worker int, from int64) {
+	for i, free := range s.free {
+		if free < s.free[worker] {
+			worker = i
+		}
+	}
+	return worker, max(at, s.free[worker])
 }
 
 func (s *kernelSaw) bytes(seconds int64) []byte {
@@ -159,13 +174,24 @@ func searches(took int64) []byte {
 
 // quotes are requests that call a supplier, who stands still for a moment now and then; they give up after a time, and ask
 // again as often as they may.
-func quotes(attempts int, outage int64) []byte {
+func quotes(attempts int, outage int64) []byte { return quotesBy(0, attempts, outage) }
+
+// quotesBy are quotes that so many workers ask for, while further requests wait to be read; 0: as many as are needed.
+func quotesBy(workers, attempts int, outage int64) []byte {
 	const seconds, gives = 28, 120 * ms
 	s := newKernelSaw()
-	s.lookups(20, seconds, false)
+	if workers == 0 {
+		s.lookups(20, seconds, false)
+	}
+	s.free = append(s.free, make([]int64, workers)...)
 	for _, at := range s.arrivals(60, seconds) {
-		w := s.worker(at)
-		now, status := at+200_000, 502
+		w, read := 0, at
+		if workers == 0 {
+			w = s.worker(at)
+		} else {
+			w, read = s.nextFree(at)
+		}
+		now, status := read+200_000, 502
 		for range attempts {
 			if since := (now - began) % 7e9; since >= 5e9 && since < 5e9+outage || outage >= 7e9 {
 				now = s.call(w, now+100_000, -gives, 140, payments, "http 0 GET /quote/{id}")
@@ -174,7 +200,7 @@ func quotes(attempts int, outage int64) []byte {
 			now, status = s.call(w, now+100_000, s.vary(40*ms), 140, payments, "http 200 GET /quote/{id}"), 200
 			break
 		}
-		s.request(w, at, now+200_000, status, "GET /quotes/{id}")
+		s.requestRead(w, at, read+60_000, now+200_000, status, "GET /quotes/{id}")
 	}
 	return s.bytes(seconds)
 }

@@ -69,11 +69,11 @@ type storm struct {
 
 func judgeRetries(c *check.Case) check.Verdict {
 	x, l := exchangedOf(c), c.Ledger
-	v := check.Verdict{Rule: check.Absent, Summary: "few calls fail"}
-	s := findStorm(c, x)
+	s := check.Once(c, findStorm)
 	if s == nil {
-		return v
+		return check.Verdict{Rule: check.Absent, Summary: describeFailed(x)}
 	}
+	var v check.Verdict
 	v.Rule = check.TooLittle
 	to := c.Bundle.Names.Text(s.to)
 	v.Evidence = append(v.Evidence,
@@ -94,12 +94,17 @@ func judgeRetries(c *check.Case) check.Verdict {
 		return v
 	}
 	r := &c.Bundle.Requests
+	holds := s.holdsWorkers(c)
 	per, usual, share := c.Excess(l.Rows, l.Slow, func(row int) int64 {
 		if from := r.End.At(row) - r.Latency(row); !s.overlapsFailures(x, from, r.End.At(row)) {
 			return 0
 		}
 		charges := l.Of(row)
-		return charges[ledger.Dependency] + charges[ledger.Pool] + charges[ledger.Unobserved]
+		waits := charges[ledger.Dependency] + charges[ledger.Pool] + charges[ledger.Unobserved]
+		if holds {
+			waits += charges[ledger.Queued]
+		}
+		return waits
 	})
 	v.Weigh(share, check.Material)
 	if !c.Slow() || share < check.Material.Value || !c.UserVisible(check.Noticeable) {
@@ -117,7 +122,11 @@ func judgeRetries(c *check.Case) check.Verdict {
 			return 0
 		}
 		charges := l.Of(row)
-		return int64(again * float64(max(0, charges[ledger.Dependency]-usual)))
+		less := int64(again * float64(max(0, charges[ledger.Dependency]-usual)))
+		if holds { // with two thirds of the calls or fewer, hardly any connection waits to be read
+			less += charges[ledger.Queued]
+		}
+		return less
 	}))
 	return v
 }
@@ -138,6 +147,39 @@ func (s *storm) overlapsFailures(x *exchanged, from, until int64) bool {
 		}
 	}
 	return false
+}
+
+// holdsWorkers says whether failed calls take most of the time for which requests are served that were read in seconds in which some fail, so that
+// those behind them wait to be read.
+func (s *storm) holdsWorkers(c *check.Case) bool {
+	x, r := exchangedOf(c), &c.Bundle.Requests
+	var served, failed int64
+	for _, row := range c.Ledger.Rows {
+		end := r.End.At(row)
+		if read := end - r.Latency(row) + entranceWait(c, row); s.failing[(read-x.from)/stormSecond] {
+			served += end - read
+		}
+	}
+	for i := range x.calls {
+		if call := &x.calls[i]; call.failed && call.to == s.to {
+			failed += call.end - call.begun
+		}
+	}
+	return 2*failed >= served
+}
+
+// describeFailed says how many of the calls fail, where these are few.
+func describeFailed(x *exchanged) string {
+	failed := 0
+	for i := range x.calls {
+		if x.calls[i].failed {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return fmt.Sprintf("none of %s failed", units.Plural(len(x.calls), "call"))
+	}
+	return fmt.Sprintf("%d of %s failed", failed, units.Plural(len(x.calls), "call"))
 }
 
 // callsOfSecond counts calls to one place.
@@ -198,7 +240,8 @@ func (x *exchanged) countCalls() map[evidence.NameID]*placeCalls {
 
 // findStorm finds the place at which most calls fail; nil if hardly any fails. Where there is no other time to compare with, a call that
 // follows a failed one for the same thing is a retry: of the same request, where that is known.
-func findStorm(c *check.Case, x *exchanged) (worst *storm) {
+func findStorm(c *check.Case) (worst *storm) {
+	x := exchangedOf(c)
 	by := x.countCalls()
 	requests := x.requestsBySecond(c)
 	for _, to := range slices.Sorted(maps.Keys(by)) {
@@ -242,13 +285,13 @@ func findStorm(c *check.Case, x *exchanged) (worst *storm) {
 }
 
 // requestsBySecond counts the requests that the kernel saw on the same connections, by the second
-// in which they came.
+// in which they were read: one that waits to be read makes its calls later.
 func (x *exchanged) requestsBySecond(c *check.Case) map[int64]int {
 	out := make(map[int64]int)
 	r := &c.Bundle.Requests
 	for row := range r.Len() {
 		if a, ok := r.Origin.At(row).Artifact(); ok && check.From(a) == x.origin && r.Subject.At(row) == c.Subject && r.Timed(row) {
-			out[(r.End.At(row)-r.Latency(row)-x.from)/stormSecond]++
+			out[(r.End.At(row)-r.Latency(row)+entranceWait(c, row)-x.from)/stormSecond]++
 		}
 	}
 	return out
