@@ -9,7 +9,8 @@ type Wait struct {
 	Class string // the kernel mechanism, one of Kernel…, where that is more precise than the call; "" unknown
 	File  bool   // the call is on a file
 
-	Places int // number of places of what is waited for; 0 unknown
+	Places    int // number of places of what is waited for; 0 unknown
+	Processes int // that have so many places each; 0 or 1: the one process
 }
 
 // InterpreterLock is the [Wait.Of] of waits for CPython's interpreter lock: the thread that has it runs Python, all others wait.

@@ -5,6 +5,7 @@
 //	from 1763689985000000000
 //	k 1763689985100400000 60000 2100000 0 5012 220 1 1 4712 4712 43210 10.0.0.7:5432 postgresql idle SELECT orders
 //	t 4712 http-nio-8080-e
+//	pid 4715 4713
 //	s 1 syscall.write	net.(*conn).Write	main.(*store).find
 //	q 1763689985100000000 210000 2600000 40000 180 5120 1 2 4712 4712 8080/7 - http 200 GET /orders/{id}
 //	q 1763689985101000000 0 900000 0 310 88 1 1 4712 4712 unix:/run/shop.sock/8 - http 200 GET /search
@@ -20,7 +21,7 @@
 // A request (q) begins with the moment when it came from the network (ns since the epoch). Three times in ns follow: until the process
 // read it, from there until the first byte of its answer was sent (-1: never), and from there until the last byte was. Then come bytes and
 // transfers, in and out, the threads that read it and that answered, its port, and the number of its connection. The client is not
-// recorded. t gives the name of a thread, where it is known. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712, and "4712/9@1" sent a call from
+// recorded. t gives the name of a thread, where it is known, and pid the process of one that is not of the process in the heading. In Go (1.17 and later) "4712/9" is goroutine 9 on thread 4712, and "4712/9@1" sent a call from
 // stack 1, whose functions s gives, innermost first. A goroutine that serves a request is looked at many times a second: g says when, which one,
 // and whether it ran (r), was ready (q), was parked (w) or in a system call (s), with its stack (0 unknown). Goroutines that it has started (Go 1.21 and later), and those
 // that these have, are looked at in the same round: then the number of the request's goroutine follows, and the number that Go gave the started one. HTTP/1 adds the
@@ -189,6 +190,7 @@ type parser struct {
 	nameless        int                        // requests over HTTP/2 without a known route
 	sealed          int                        // encrypted requests
 	names           map[int64]string           // of threads
+	processes       map[int64]int64            // by thread, where it is not p.pid
 	stacks          map[int64]evidence.StackID // that sent calls, by number
 	frames          []evidence.Frame
 	looks           []look
@@ -204,7 +206,7 @@ type parser struct {
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	p := &parser{b: b, of: 1, routes: make(map[string]evidence.NameID), peers: make(map[string]evidence.NameID), plain: make(map[int64]int), http: make(map[int64]int),
-		prepared: make(map[ownEnd]string), spoken: make(map[evidence.NameID]string), names: make(map[int64]string), stacks: make(map[int64]evidence.StackID), paths: make(map[string]int64), ends: make(map[string]string)}
+		prepared: make(map[ownEnd]string), spoken: make(map[evidence.NameID]string), names: make(map[int64]string), processes: make(map[int64]int64), stacks: make(map[int64]evidence.StackID), paths: make(map[string]int64), ends: make(map[string]string)}
 	if err := p.Scan(ctx, a, p.parseLine); err != nil {
 		return err
 	}
@@ -244,6 +246,17 @@ func (p *parser) parseLine(text []byte) bool {
 		}
 		if len(p.names) < mostThreads {
 			p.names[thread] = string(name)
+		}
+		return true
+	case "pid":
+		digits, process, _ := bytes.Cut(rest, []byte(" "))
+		thread, ok := format.ParseDigits(digits)
+		of, known := format.ParseDigits(process)
+		if !ok || !known || thread == 0 || thread > 1<<30 || of == 0 || of > 1<<30 {
+			return false
+		}
+		if len(p.processes) < mostThreads {
+			p.processes[thread] = of
 		}
 		return true
 	case "s":

@@ -2,11 +2,9 @@ package exchanges
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
-	"github.com/unstall/unstall/internal/base/units"
 )
 
 // Signs of a pool whose connections requests hold without a call, such as requests that wait for a second connection of it: nothing is on the
@@ -145,11 +143,11 @@ func (p *parser) findHeldPool(peer evidence.NameID, calls []int, loops *loops) (
 	if taken < handOvers || float64(taken) < heldTaken*float64(waited) || float64(taken) < notByChance*chance*float64(waited) {
 		return 0
 	}
-	what := evidence.Wait{Kind: evidence.HeldPool, Of: p.b.Text(peer), Places: size}
+	what := evidence.Wait{Kind: evidence.HeldPool, Places: size}
 	if lost >= size/2 {
 		what.Kind = evidence.LeakedPool
 	}
-	name = p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), what)
+	name = p.tellPool(peer, what)
 	p.chargeHeld(name, holds, full)
 	return name
 }

@@ -3,6 +3,7 @@ package exchanges
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -39,24 +40,35 @@ func (p *parser) findPools(loops *loops) {
 	})
 }
 
-// eachPeer yields the calls of each peer in the order in which they begin, and peers in the order of their names.
-// It leaves out calls beside which others may be in progress on the connection.
+// peerOf is a peer of one of the processes that are recorded together; 0 stands for the one in the heading.
+type peerOf struct {
+	peer    evidence.NameID
+	process int64
+}
+
+// eachPeer yields the calls of each peer in the order in which they begin, those of each process apart: it has pools and connections of its own.
+// Peers come in the order of their names. It leaves out calls beside which others may be in progress on the connection.
 func (p *parser) eachPeer(yield func(peer evidence.NameID, calls []int)) {
-	byPeer := make(map[evidence.NameID][]int)
+	ends := make(map[ownEnd]int64) // the process of a connection
 	for i := range p.calls {
-		if x := &p.calls[i]; x.what != 0 && !x.multiplexed && x.serves == nil {
-			byPeer[x.what] = append(byPeer[x.what], i)
+		x := &p.calls[i]
+		if process := p.processes[x.thread]; process != 0 {
+			ends[ownEnd{x.what, x.port}] = process
 		}
 	}
-	peers := make([]evidence.NameID, 0, len(byPeer))
-	for peer := range byPeer {
-		peers = append(peers, peer)
+	byPeer := make(map[peerOf][]int)
+	for i := range p.calls {
+		if x := &p.calls[i]; x.what != 0 && !x.multiplexed && x.serves == nil {
+			of := peerOf{x.what, ends[ownEnd{x.what, x.port}]}
+			byPeer[of] = append(byPeer[of], i)
+		}
 	}
-	slices.SortFunc(peers, func(a, b evidence.NameID) int { return cmp.Compare(p.b.Text(a), p.b.Text(b)) })
-	for _, peer := range peers {
-		calls := byPeer[peer]
+	for _, of := range slices.SortedFunc(maps.Keys(byPeer), func(a, b peerOf) int {
+		return cmp.Or(cmp.Compare(p.b.Text(a.peer), p.b.Text(b.peer)), cmp.Compare(a.process, b.process))
+	}) {
+		calls := byPeer[of]
 		slices.SortFunc(calls, func(a, b int) int { return cmp.Or(cmp.Compare(p.calls[a].begun, p.calls[b].begun), cmp.Compare(a, b)) })
-		yield(peer, calls)
+		yield(of.peer, calls)
 	}
 }
 
@@ -255,7 +267,7 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 	for i := range mistaken {
 		p.calls[i].request = -1
 	}
-	name := p.b.TellWait(fmt.Sprintf("the pool of %s to %s", units.Plural(size, "connection"), p.b.Text(peer)), evidence.Wait{Of: p.b.Text(peer), Places: size})
+	name := p.tellPool(peer, evidence.Wait{Places: size})
 	if threads := p.threadsThatCall(calls, size); threads != "" {
 		name = p.b.TellWait(fmt.Sprintf("the %d threads of %s", size, threads), evidence.Wait{Kind: evidence.PoolThread, Of: threads, Places: size})
 	}
@@ -271,6 +283,30 @@ func (p *parser) findFullPool(peer evidence.NameID, calls []int, done map[int]in
 		p.chargeUnlinked(name, calls, full, loops)
 	}
 	return true
+}
+
+// tellPool names a pool of connections to a peer, of which each process has one.
+func (p *parser) tellPool(peer evidence.NameID, what evidence.Wait) evidence.NameID {
+	what.Of = p.b.Text(peer)
+	text := fmt.Sprintf("the pool of %s to %s", units.Plural(what.Places, "connection"), what.Of)
+	if what.Processes = p.processesThatCall(peer); what.Processes > 1 {
+		text += ", in each process"
+	}
+	return p.b.TellWait(text, what)
+}
+
+// processesThatCall counts the processes that call a peer.
+func (p *parser) processesThatCall(peer evidence.NameID) int {
+	if len(p.processes) == 0 {
+		return 1
+	}
+	calling := make(map[int64]bool)
+	for i := range p.calls {
+		if x := &p.calls[i]; x.what == peer {
+			calling[p.processes[x.thread]] = true
+		}
+	}
+	return len(calling)
 }
 
 // threadsThatCall returns the name of the pool of threads from which the calls of a peer come, if there are as many threads as connections,

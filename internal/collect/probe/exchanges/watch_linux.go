@@ -359,7 +359,7 @@ func (w *watching) writeRecord(b []byte, offset int64) {
 // mostNamed threads have a name.
 const mostNamed = 1 << 12
 
-// writeThreadName writes the name of a thread, once.
+// writeThreadName writes the name of a thread, and its process where that is another than the one that is recorded, once.
 func (w *watching) writeThreadName(thread uint32) {
 	if thread == 0 || w.named[thread] || len(w.named) >= mostNamed {
 		return
@@ -367,6 +367,9 @@ func (w *watching) writeThreadName(thread uint32) {
 	w.named[thread] = true
 	if comm := commOf(int(thread)); len(comm) > 0 {
 		w.buf = fmt.Appendf(w.buf, "t %d %s\n", thread, comm)
+	}
+	if process := probe.ProcessOf(int(thread)); process != 0 && process != w.pid {
+		w.buf = fmt.Appendf(w.buf, "pid %d %d\n", thread, process)
 	}
 }
 

@@ -1,10 +1,6 @@
 package kernel
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"strconv"
 	"sync"
 
 	"github.com/unstall/unstall/internal/collect/probe"
@@ -72,19 +68,10 @@ func (f *family) processOf(tid int) int {
 	defer f.mu.Unlock()
 	pid, known := f.of[tid]
 	if !known {
-		if pid = leaderOf(tid); f.processes[pid] == nil {
+		if pid = probe.ProcessOf(tid); f.processes[pid] == nil {
 			pid = 0
 		}
 		f.of[tid] = pid
 	}
-	return pid
-}
-
-// leaderOf returns the PID of a thread's process, 0 if it has ended.
-func leaderOf(tid int) (pid int) {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", tid))
-	_, after, _ := bytes.Cut(b, []byte("\nTgid:"))
-	line, _, _ := bytes.Cut(after, []byte("\n"))
-	pid, _ = strconv.Atoi(string(bytes.TrimSpace(line)))
 	return pid
 }

@@ -516,16 +516,20 @@ func estimateNeeded(c *check.Case, v *check.Verdict, name evidence.NameID, wait 
 	v.Evidence = append(v.Evidence,
 		c.Figure("pool.waits_per_s", "requests that waited for it", float64(waiters)/seconds, "1/s", check.From(l.StatesFrom())),
 		c.Figure("pool.requests_per_s", "requests of the routes that need it", rate, "1/s", check.From(l.StatesFrom())))
+	what := c.Bundle.Names.Wait(name)
 	if unknown*4 < held {
-		needed = rate * mean
+		each := ""
+		if needed = rate * mean; what.Processes > 1 {
+			needed /= float64(what.Processes)
+			each = fmt.Sprintf(", in each of %d processes", what.Processes)
+		}
 		v.Evidence = append(v.Evidence,
 			c.Figure("pool.held_ms", "time each held it, upper bound: all time not spent waiting for it", mean*1e3, "ms", check.From(l.StatesFrom())),
-			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)", rate*mean, "count", check.From(l.StatesFrom())))
+			c.Figure("pool.needed", "most needed at the same time (requests per second × seconds held)"+each, needed, "count", check.From(l.StatesFrom())))
 	}
 	outgrown := func(places int) bool { // waits would have grown longer in this time, had so many been needed
 		return needed*(1-float64(slices.Max(waited))/float64(l.To-l.From)) > float64(places)
 	}
-	what := c.Bundle.Names.Wait(name)
 	switch what.Kind {
 	case evidence.HeldPool, evidence.LeakedPool, evidence.LostPool: // its connections are kept without a request that uses them
 		return 0, false
