@@ -26,6 +26,7 @@ var Dotnet = &Runtime{
 	States:        looksAtThreads,
 	Requests:      measured,
 	Settings:      "DOTNET_gcServer and similar settings",
+	Accepts:       true, // Kestrel hands both to the pool (SocketTransportOptions.UnsafePreferInlineScheduling is false)
 	Dump:          "dotnet-stack",
 	Stacks:        &threads.DotnetStacks,
 	ReadCollector: metrics.DotnetCollector,

@@ -38,6 +38,7 @@ type Runtime struct {
 	Reasons   bool     // its collector's log gives each pause's reason, and what went wrong
 	Records   bool     // it records itself on request (Java Flight Recorder)
 	Addresses bool     // it reports the addresses of its functions, so that other tools' stacks can be resolved
+	Accepts   bool     // threads of its pool also accept connections and read them
 	Walks     bool     // it lists the objects on its heap on request, and those that die there (EventPipe)
 	Dump      string   // the tool that prints its threads' stacks, in the form that users share
 

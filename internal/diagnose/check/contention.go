@@ -99,6 +99,9 @@ func (c *Case) judgeContention(k Contention) Verdict {
 			return v
 		}
 		v.Saves = c.SaveLocks(k.Locks)
+		if 2*k.Behind >= 1 { // what most threads of the pool wait for, and what the lock's holder waits for, is reached by waiting for a thread
+			v.Explains = func(p *ledger.Place) bool { return 2*p.Linked[ledger.PoolThread] >= p.Ns }
+		}
 		v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 {
 			ch := l.Of(row)
 			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
@@ -288,6 +289,9 @@ func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {
 	return best
 }
 
+// threadsBusy is a place that requests only reach by waiting for a thread.
+var threadsBusy = ledger.Place{Linked: ledger.Charges{ledger.PoolThread: 1}, Ns: 1}
+
 // stopsReading returns the cause found that keeps the whole process, or the thread that reads,
 // from taking requests up; "" if there is none, or if they hardly wait for that: a share of slow time.
 func stopsReading(c *check.Case, share float64) string {
@@ -296,7 +300,8 @@ func stopsReading(c *check.Case, share float64) string {
 	}
 	for _, f := range c.Found {
 		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID ||
-			f.ID == PoolExhausted.ID && readByPool(c) || f.ID == RetryStorm.ID && check.Once(c, findStorm).holdsWorkers(c) {
+			f.ID == PoolExhausted.ID && readByPool(c) || f.ID == RetryStorm.ID && check.Once(c, findStorm).holdsWorkers(c) ||
+			f.Explains != nil && f.Explains(&threadsBusy) && platform.ByID(c.Runtime()).Accepts && c.Share(ledger.PoolThread) >= check.Material.Value {
 			return f.ID
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -96,6 +97,28 @@ func TestReadByPool(t *testing.T) {
 		c.Found = []check.Found{{ID: PoolExhausted.ID, Step: check.StepPool}}
 		if got := stopsReading(c, .5); got != x.want {
 			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
+
+// Threads of .NET's pool accept connections: what keeps requests waiting for one keeps connections waiting, too.
+func TestAcceptedByPool(t *testing.T) {
+	behindThreads := func(p *ledger.Place) bool { return p.Linked[ledger.PoolThread] > 0 }
+	for _, x := range []struct {
+		runtime string
+		wait    evidence.Kind
+		found   check.Found
+		stops   bool
+	}{
+		{"dotnet", evidence.ThreadWait, check.Found{ID: "lock", Step: check.StepLocks, Verdict: check.Verdict{Explains: behindThreads}}, true},
+		{"dotnet", evidence.ThreadWait, check.Found{ID: "lock", Step: check.StepLocks}, false},
+		{"dotnet", evidence.LockWait, check.Found{ID: "lock", Step: check.StepLocks, Verdict: check.Verdict{Explains: behindThreads}}, false},
+		{"jvm", evidence.ThreadWait, check.Found{ID: "lock", Step: check.StepLocks, Verdict: check.Verdict{Explains: behindThreads}}, false},
+	} {
+		c := spending(x.runtime, 0, []part{{evidence.Segment{Kind: x.wait}, 30}, {evidence.Segment{Kind: x.wait}, 30}}, []part{{evidence.Segment{Kind: evidence.Running}, 1}}, nil)
+		c.Found = []check.Found{x.found}
+		if by := stopsReading(c, .5); (by != "") != x.stops {
+			t.Errorf("%s, %v: %q", x.runtime, x.wait, by)
 		}
 	}
 }
