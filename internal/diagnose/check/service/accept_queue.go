@@ -289,8 +289,11 @@ func waitedAt(c *check.Case, all []metrics.ListenQueue) *metrics.ListenQueue {
 	return best
 }
 
-// threadsBusy is a place that requests only reach by waiting for a thread.
-var threadsBusy = ledger.Place{Linked: ledger.Charges{ledger.PoolThread: 1}, Ns: 1}
+// keepsThreads says whether a cause keeps the threads of the runtime's pool, so that requests wait for one.
+func keepsThreads(f *check.Found) bool {
+	behindThread := ledger.Place{Linked: ledger.Charges{ledger.PoolThread: 1}, Ns: 1}
+	return f.Step == check.StepPool && f.ID != PoolExhausted.ID || f.Explains != nil && f.Explains(&behindThread)
+}
 
 // stopsReading returns the cause found that keeps the whole process, or the thread that reads,
 // from taking requests up; "" if there is none, or if they hardly wait for that: a share of slow time.
@@ -301,7 +304,7 @@ func stopsReading(c *check.Case, share float64) string {
 	for _, f := range c.Found {
 		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID ||
 			f.ID == PoolExhausted.ID && readByPool(c) || f.ID == RetryStorm.ID && check.Once(c, findStorm).holdsWorkers(c) ||
-			f.Explains != nil && f.Explains(&threadsBusy) && platform.ByID(c.Runtime()).Accepts && c.Share(ledger.PoolThread) >= check.Material.Value {
+			keepsThreads(&f) && platform.ByID(c.Runtime()).Accepts && c.Share(ledger.PoolThread) >= check.Material.Value {
 			return f.ID
 		}
 	}

@@ -112,6 +112,8 @@ func TestAcceptedByPool(t *testing.T) {
 	}{
 		{"dotnet", evidence.ThreadWait, check.Found{ID: "lock", Step: check.StepLocks, Verdict: check.Verdict{Explains: behindThreads}}, true},
 		{"dotnet", evidence.ThreadWait, check.Found{ID: "lock", Step: check.StepLocks}, false},
+		{"dotnet", evidence.ThreadWait, check.Found{ID: "dotnet.threadpool-starvation", Step: check.StepPool}, true},
+		{"dotnet", evidence.ThreadWait, check.Found{ID: PoolExhausted.ID, Step: check.StepPool}, false},
 		{"dotnet", evidence.LockWait, check.Found{ID: "lock", Step: check.StepLocks, Verdict: check.Verdict{Explains: behindThreads}}, false},
 		{"jvm", evidence.ThreadWait, check.Found{ID: "lock", Step: check.StepLocks, Verdict: check.Verdict{Explains: behindThreads}}, false},
 	} {
