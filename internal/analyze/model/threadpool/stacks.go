@@ -31,14 +31,30 @@ func (p *Process) nativeStands() bool {
 	called := Count(p.groupsWhere(Native))
 	seem := float64(called + Count(p.groupsWhere(func(v threadstack.View) bool { return v.State == evidence.Running })))
 	used, most := p.CPU*p.Cores, asMany*min(seem, p.Cores)
-	switch ready := metrics.ProcessOf(p.Bundle, p.Subject, metrics.Whole).RunDelay; {
-	case ready.Known():
-		used += ready.Number
+	switch near := metrics.ProcessOf(p.Bundle, p.Subject, p.aroundWorst()); {
+	case near.RunDelay.Known():
+		if near.CPU.Known() {
+			used = near.CPU.Number
+		}
+		used += near.RunDelay.Number
 		most = asMany * seem
 	case p.isHostFull():
 		most /= 2 // others may have taken the processors that they were to have
 	}
 	return float64(called) > p.Cores && used < most // as many may be in a short call each
+}
+
+// aroundWorst is the second around the look at which most threads stood still, where it is known and the kernel's figures cover it: what ran in bursts
+// says nothing about a look between them, nor the mean over bursts and pauses about a look at a burst.
+func (p *Process) aroundWorst() metrics.Window {
+	if p.Worst == nil || p.Worst.At == 0 {
+		return metrics.Whole
+	}
+	near := metrics.Window{From: p.Worst.At - 5e8, Until: p.Worst.At + 5e8}
+	if !metrics.RunDelay(p.Bundle, p.Subject, near).Over(near).MostlyKnown() {
+		return metrics.Whole
+	}
+	return near
 }
 
 // wasCollecting says whether the look at its threads was while a collection stopped them, or one

@@ -36,7 +36,7 @@ CPU weights; a GOMAXPROCS that fits the quota.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs on a host that is %v busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 %% busy with three tasks ready for each (or a load average of ten for each), or threads that wait %v for one each time (of all tasks, a tenth of the time), %v times",
 		check.SomeSlow, check.SlowShare, check.Material, full, longReady, manyReadies),
 	Thresholds: []check.Threshold{anySteal, calm, dilated, few, full, longReady, longRunning, manyLoad, manyReadies, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving, withheld,
-		check.HostFull, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow, check.Starved},
+		check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow, check.Starved},
 
 	Needs:     "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
 	Applies:   func(c *check.Case) bool { return true },
@@ -156,7 +156,7 @@ func saturationUntraced(c *check.Case, s starvation, v check.Verdict) check.Verd
 		d.supportSaturation(c, &v)
 	case waited && d.isCauseWithoutRequests(c, h):
 		d.supportWithoutRequests(c, &v)
-	case h.Taken() >= check.HostFull.Value*h.CPUs && supportBehindThreads(c, h, &v):
+	case h.Taken() >= full.Value*h.CPUs && supportBehindThreads(c, h, &v):
 	case h.Taken() >= full.Value*h.CPUs:
 		v.Summary += d.boundPhrase(waited, "; whether these requests waited for a CPU was not recorded")
 		v.Needs = needTrace(c)
@@ -195,7 +195,7 @@ func (d delay) supportSaturation(c *check.Case, v *check.Verdict) {
 	v.Fix = append(v.Fix, freeCPUs)
 }
 
-// supportBehindThreads supports, on a host that has no CPU free, that requests wait for threads of a pool which run or wait for a CPU, if no cause says why.
+// supportBehindThreads supports, on a host whose CPUs are full, that requests wait for threads of a pool which run or wait for a CPU, if no cause says why.
 func supportBehindThreads(c *check.Case, h *host, v *check.Verdict) bool {
 	if !c.Slow() || len(c.Found) > 0 || !c.UserVisible(check.Noticeable) {
 		return false
@@ -208,7 +208,7 @@ func supportBehindThreads(c *check.Case, h *host, v *check.Verdict) bool {
 	}
 	v.Rule = check.Matters
 	v.Weigh(share, check.Material)
-	v.Title = fmt.Sprintf("The host's CPUs are all in use, %s of them by other processes, and requests wait for threads that run or wait for a CPU: %s of slow time.", units.Num(h.Others.Number), units.Percent(share))
+	v.Title = fmt.Sprintf("The host has no CPU free (other processes use %s of %.0f), and requests wait for threads that run or wait for a CPU: %s of slow time.", units.Num(h.Others.Number), h.CPUs, units.Percent(share))
 	v.Summary = check.OfSlow(share) + " behind threads that run or wait for a CPU"
 	v.Saves = c.Bound(float64(sum), 0, float64(sum))
 	v.Fix = append(v.Fix, freeCPUs, check.Fix{Text: "make the service's own requests cheaper, as they use the rest: THREADS shows what they run"})
