@@ -40,7 +40,7 @@ What helps: take the long work off the loop, to a pool of threads or another pro
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone, in turns of %v and more, unless one function keeps it busy in %v; or %v of it waited, and %v with what requests compute on the loop; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, longTurn, mostHeld, someLoopWait, mostlyLoop, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, check.Arguable, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -100,10 +100,21 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Rule = c.Cleared(share)
 		return v
 	}
+	crowded := ""
 	if x := c.Crowding(); x != nil && x.Denied >= check.CrowdedBy.Value {
-		v.Rule = check.Explained
-		v.Summary += fmt.Sprintf("; for %s of the time in which the process's threads had work, they waited for a CPU that others use (linux.noisy-neighbour)", units.Percent(x.Denied))
-		return v
+		denied := fmt.Sprintf("; for %s of the time in which the process's threads had work, they waited for a CPU that others use (linux.noisy-neighbour)", units.Percent(x.Denied))
+		v.Summary += denied
+		left := 1 - x.Denied
+		if share *= left; share < check.Arguable.Value || left*float64(medianByTime(w.holds)) < longTurn.Value {
+			v.Rule = check.Explained
+			return v
+		}
+		v.Weigh(share, check.Arguable)
+		per = slices.Clone(per)
+		for n := range per {
+			per[n] = int64(left * float64(per[n]))
+		}
+		crowded = ", without the part in which others use the CPUs"
 	}
 	h := w.holders[0]
 	site := w.findSite(h.blocked != "")
@@ -121,8 +132,8 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	at := c.Bundle.Covered(c.Subject, evidence.CoverExchanges)[0].Origin
 	v.Rule = check.Matters
 	loops, are := w.describeLoops()
-	v.Title = fmt.Sprintf("Requests wait for the %s, which %s busy with others: %s of slow time.", loops, are, units.Percent(share))
-	if share > w.slowShare(w.sum) {
+	v.Title = fmt.Sprintf("Requests wait for the %s, which %s busy with others: %s of slow time%s.", loops, are, units.Percent(share), crowded)
+	if crowded == "" && share > w.slowShare(w.sum) {
 		v.Title = fmt.Sprintf("Requests compute on the %s, or wait while it works for others: %s of slow time.", loops, units.Percent(share))
 	}
 	if part := w.waitShare(h.ns); h.route != "" && part >= check.Material.Value {
