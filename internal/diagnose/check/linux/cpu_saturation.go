@@ -187,9 +187,14 @@ func (h *host) queuePhrase() string {
 
 // supportSaturation supports that requests wait for processors, by the time threads waited.
 func (d delay) supportSaturation(c *check.Case, v *check.Verdict) {
+	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(d.about))
+	if slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == NoisyNeighbour.ID }) { // by the same wait, and it says who uses the CPUs
+		v.Rule = check.Explained
+		v.Summary += " waited for CPUs that others use: see " + NoisyNeighbour.ID
+		return
+	}
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Runnable threads waited for a CPU for %s of the time.", units.Percent(d.denied))
-	v.Summary = fmt.Sprintf("%s of slow time", units.Percent(d.about))
 	v.Evidence = append(v.Evidence, d.listFigures(c)...)
 	v.Saves = d.savedTime(c)
 	v.Fix = append(v.Fix, freeCPUs)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/sorting"
@@ -40,7 +41,7 @@ What helps: take the long work off the loop, to a pool of threads or another pro
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone, in turns of %v and more, unless one function keeps it busy in %v; or %v of it waited, and %v with what requests compute on the loop; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, longTurn, mostHeld, someLoopWait, mostlyLoop, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, check.Arguable, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, full, check.Arguable, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {
@@ -91,6 +92,13 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	share, per := w.slowShare(w.sum), w.each
 	v := check.Verdict{Rule: check.TooLittle, Summary: check.SlowWait("for an event loop", w.sum, share)}
 	v.Weigh(share, check.Material)
+	accepts := share < check.Material.Value && w.alwaysBusy()
+	if accepts {
+		per = addInts(w.each, eachSlow(c, entranceWait))
+		share = w.slowShare(sumInts(per))
+		v.Weigh(share, check.Material)
+		v.Summary += fmt.Sprintf(", and with what waits until the loop takes it up %s", units.Percent(share))
+	}
 	if of := w.slowShare(w.sum + sumInts(w.work)); share < check.Material.Value && share >= someLoopWait.Value && of >= mostlyLoop.Value {
 		v.Weigh(of, mostlyLoop)
 		v.Summary += fmt.Sprintf(", and with what these requests compute on it %s", units.Percent(of))
@@ -100,7 +108,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Rule = c.Cleared(share)
 		return v
 	}
-	crowded := ""
+	crowded, waits := "", per
 	if x := c.Crowding(); x != nil && x.Denied >= check.CrowdedBy.Value {
 		denied := fmt.Sprintf("; for %s of the time in which the process's threads had work, they waited for a CPU that others use (linux.noisy-neighbour)", units.Percent(x.Denied))
 		v.Summary += denied
@@ -123,7 +131,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Summary += fmt.Sprintf("; in %s of that it handled the many short calls of %s (%s)", units.Percent(w.waitShare(h.ns)), h.route, ChattyCalls.ID)
 		return v
 	}
-	if w.holdBriefly(&v, &site) {
+	if w.holdBriefly(waits, &v, &site) {
 		v.Rule = check.Unnoticed
 		v.Summary += ", but for some ms each, and no single function keeps it busy"
 		v.Needs = []check.Need{check.NeedLimit}
@@ -133,7 +141,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 	v.Rule = check.Matters
 	loops, are := w.describeLoops()
 	v.Title = fmt.Sprintf("Requests wait for the %s, which %s busy with others: %s of slow time%s.", loops, are, units.Percent(share), crowded)
-	if crowded == "" && share > w.slowShare(w.sum) {
+	if crowded == "" && !accepts && share > w.slowShare(w.sum) {
 		v.Title = fmt.Sprintf("Requests compute on the %s, or wait while it works for others: %s of slow time.", loops, units.Percent(share))
 	}
 	if part := w.waitShare(h.ns); h.route != "" && part >= check.Material.Value {
@@ -157,14 +165,19 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("loop.function_share", "share of the looks at the loop's thread, while it had work, "+does, site.Share, "1", site.Origin))
 	}
 	v.Fix = append(v.Fix, offLoop(c, h, &site))
-	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return loopWait(c, row) }))
+	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
+		if accepts {
+			return loopWait(c, row) + entranceWait(c, row)
+		}
+		return loopWait(c, row)
+	}))
 	return v
 }
 
-// holdBriefly reports whether the loops keep requests for some ms each, or for some ms at a time while they serve many others in turns, and no single function
+// holdBriefly reports whether the loops keep requests for some ms each (per: ns of each slow one), or for some ms at a time while they serve many others in turns, and no single function
 // keeps the loops busy. It records in v what decides.
-func (w *loopWaits) holdBriefly(v *check.Verdict, site *loopSite) bool {
-	if w.c.AddsNoticeably(w.each, longHold) {
+func (w *loopWaits) holdBriefly(per []int64, v *check.Verdict, site *loopSite) bool {
+	if w.c.AddsNoticeably(per, longHold) {
 		if w.c.Ledger.Rule != ledger.RuleFloor {
 			return false
 		}
@@ -189,13 +202,21 @@ func loopsHoldBriefly(c *check.Case) bool {
 			return false
 		}
 		site := w.findSite(w.holders[0].blocked != "")
-		return briefLoops(w.holdBriefly(&check.Verdict{}, &site))
+		return briefLoops(w.holdBriefly(w.each, &check.Verdict{}, &site))
 	}))
 }
 
 // loopsTakeShortTurns says whether slow requests wait for event loops for a material part of their time, and these hold each of them briefly.
 func loopsTakeShortTurns(c *check.Case) bool {
 	return loopsHoldBriefly(c) && loopWaitsOf(c).loopShare() >= check.Material.Value
+}
+
+// alwaysBusy says whether the loops' threads always run or wait for a CPU, so that what waits to be accepted or read waits for them. Other threads of the
+// process must have next to nothing to do.
+func (w *loopWaits) alwaysBusy() bool {
+	own := metrics.ProcessOf(w.c.Bundle, w.c.Subject, ledgerWindow(w.c))
+	n := float64(len(w.lanes))
+	return n > 0 && own.CPU.MostlyKnown() && own.RunDelay.MostlyKnown() && own.CPU.Number+own.RunDelay.Number >= full.Value*n && own.CPU.Number <= n
 }
 
 // loopShare returns the part of slow time that is waiting for event loops.
