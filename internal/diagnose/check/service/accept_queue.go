@@ -43,7 +43,7 @@ keep-alive timeout where idle connections hold the places. A longer queue (net.c
 that the program gives to listen) prevents drops, and makes no request faster.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited in an accept queue; without requests, 1 connection on average that waits %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{fewOverflows, leastConnect, leastConnects, leastQueued, manyAtOnce, nearlyAll, check.Arguable, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
+	Thresholds: []check.Threshold{failedEach, failedPart, fewOverflows, givenUp, leastConnect, leastConnects, leastQueued, leastRequests, manyAtOnce, nearlyAll, check.Arguable, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs: "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",

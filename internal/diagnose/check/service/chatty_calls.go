@@ -33,7 +33,7 @@ What helps: one query with a join or a list of ids (IN, ANY, a batch endpoint), 
 pipeline, or a cache for what repeats. A faster database helps little, as most of such a call is the way.`,
 	Least: fmt.Sprintf("%v calls of the median request of a route, to one place, of less than %v each on average, one after the other, and %v of slow time in them; without slow requests, half of the time of requests of %v or more; of a few requests alone, of %v and more each; by a program's own log of its statements, %v of one shape in turn that take %v and more together",
 		manyCalls, shortCall, check.Material, check.Noticeable, aSecond, manyCalls, aSecond),
-	Thresholds: []check.Threshold{aSecond, manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.Material, check.Noticeable, check.SlowShare,
+	Thresholds: []check.Threshold{aSecond, manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs:   "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
