@@ -241,8 +241,9 @@ func leakCost(c *check.Case, v *check.Verdict, site string) {
 var perRequest = check.Threshold{Name: "goroutines at one place for each that serves", Value: 1.5, Unit: "times",
 	Why: "a time limit runs the handler on one more", Source: "arithmetic: midway between one for each request and two"}
 
-// serving are functions with which goroutines start that serve connections, directly or for a library.
-var serving = []string{"net/http.(*conn).", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
+// serving are functions with which goroutines start that serve connections, directly or for a library. From Go 1.22 on a goroutine begins with a wrapper
+// that is named by what starts it: net/http.(*Server).Serve.gowrap3.
+var serving = []string{"net/http.(*conn).", "net/http.(*Server).Serve.", "net/http.(*Transport).dialConn.", "net/http.(*persistConn).", "net/http.(*connReader).", "net/http.(*http2serverConn).", "net/http.(*timeoutHandler).",
 	"golang.org/x/net/http2.(*serverConn).", "google.golang.org/grpc", "github.com/valyala/fasthttp", "net/rpc."}
 
 // servingSites returns a function that says whether goroutines at a site serve connections: they
