@@ -110,6 +110,9 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 	}
 	if n := p.Usual(); n > 1 && l.Waiting.Known() {
 		l.Behind = min(1, (l.Waiting.Number+held)/n)
+		if part, looks := lockedWhileExhausted(of.Moments(subject)); looks >= exhaustedLooks {
+			l.Behind = part
+		}
 	}
 	l.Owner = largestKey(owners)
 	delete(holders, 0)
@@ -119,6 +122,39 @@ func LockEvents(b *evidence.Bundle, of *threads.Threads, subject evidence.Subjec
 		l.Within = outermostCode(of, subject, lane)
 	}
 	return l
+}
+
+// exhaustedLooks is the least number of looks at a pool without an idle thread that say what its threads do then: of 5 a half is known within 22 %
+// (√(0.5·0.5/5)).
+const exhaustedLooks = 5
+
+// lockedWhileExhausted returns which part of the pool's threads waits for a lock, or holds one, at the moments at which none of them is idle: only
+// then do requests wait for a thread. It also returns the number of these moments.
+func lockedWhileExhausted(bursts [][][]threads.Sample) (part float64, looked int) {
+	for _, moments := range bursts {
+		for _, looks := range moments {
+			pool, idle, locked := 0, 0, 0
+			for i := range looks {
+				v := &looks[i].View
+				if v.Role != threadstack.Worker {
+					continue
+				}
+				switch pool++; v.State {
+				case evidence.Idle:
+					idle++
+				case evidence.LockWait:
+					locked++
+				}
+			}
+			if pool < 2 || idle > 0 {
+				continue
+			}
+			if looked++; locked > 0 {
+				part += min(1, float64(locked+1)/float64(pool))
+			}
+		}
+	}
+	return part / float64(max(1, looked)), looked
 }
 
 // countLocked returns the mean number of the pool's threads that waited for a lock per look, and by code the number of

@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/threadstack"
 	"github.com/unstall/unstall/internal/base/threadstack/stacktest"
 )
 
@@ -74,6 +75,28 @@ func TestLockDumps(t *testing.T) {
 	}
 	if h := l.Holder; h.Owner != "Prices.load()" || h.Doing != "sleeping (Thread.sleep)" || !h.Stands || !h.Told || h.Seen != 4 || l.Class != "java.util.HashMap" || l.Owner != "Prices.get()" {
 		t.Errorf("%+v of a %q that %q waits for", h, l.Class, l.Owner)
+	}
+}
+
+// What threads do counts at the moments at which none is idle, as only then do requests wait for one.
+func TestLockedWhileExhausted(t *testing.T) {
+	worker := func(state evidence.Kind) threads.Sample {
+		return threads.Sample{View: threadstack.View{Role: threadstack.Worker, State: state}}
+	}
+	runs, waits, rests := worker(evidence.Running), worker(evidence.LockWait), worker(evidence.Idle)
+	for name, x := range map[string]struct {
+		moments [][]threads.Sample
+		part    float64
+		looked  int
+	}{
+		"a lock whenever none is idle": {[][]threads.Sample{{runs, waits}, {runs, rests}, {rests, rests}, {runs, waits}}, 1, 2},
+		"work, and a lock at times":    {[][]threads.Sample{{runs, runs, runs, runs}, {runs, waits, runs, runs}}, .25, 2},
+		"a thread is always idle":      {[][]threads.Sample{{runs, waits, rests}}, 0, 0},
+		"a pool of one":                {[][]threads.Sample{{waits}}, 0, 0},
+	} {
+		if part, looked := lockedWhileExhausted([][][]threads.Sample{x.moments}); part != x.part || looked != x.looked {
+			t.Errorf("%s: %v of %d looks", name, part, looked)
+		}
 	}
 }
 

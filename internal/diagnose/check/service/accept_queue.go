@@ -304,7 +304,7 @@ func stopsReading(c *check.Case, share float64) string {
 	for _, f := range c.Found {
 		if f.Step == check.StepProcessors || f.Step == check.StepCollector || f.StopsAll || f.ID == BlockedLoop.ID ||
 			f.ID == PoolExhausted.ID && readByPool(c) || f.ID == RetryStorm.ID && check.Once(c, findStorm).holdsWorkers(c) ||
-			keepsThreads(&f) && platform.ByID(c.Runtime()).Accepts && c.Share(ledger.PoolThread) >= check.Material.Value {
+			keepsThreads(&f) && platform.ByID(c.Runtime()).Accepts && c.Share(ledger.PoolThread) >= check.Arguable.Value {
 			return f.ID
 		}
 	}
