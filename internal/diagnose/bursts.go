@@ -9,7 +9,7 @@ import (
 )
 
 // Thresholds for bursts: how many there are, how many slow requests begin in each, which part of the time lies between them, the
-// least slow part in them and the most between them, and by how much equal distances differ from their median.
+// least slow part in them and the most between them, by how much equal distances differ from their median, and how many of the slow requests one may have.
 const (
 	fewBursts    = 3
 	burstSlow    = 5
@@ -17,6 +17,7 @@ const (
 	burstShare   = .5
 	quietShare   = .1
 	evenDistance = .25
+	mostInOne    = .8  // of the slow requests of all bursts: with more of them in one, the others are its fringe
 	burstCells   = 512 // of time, each of which is slow or not
 )
 
@@ -59,17 +60,18 @@ func findBursts(b *evidence.Bundle, l *ledger.Ledger) *Bursts {
 		}
 	}
 	bursts = slices.DeleteFunc(bursts, func(x span) bool { return x.slow < burstSlow }) // now and then one is slow
-	inAll, inSlow, cells := 0, 0, 0
+	inAll, inSlow, most, cells := 0, 0, 0, 0
 	var lengths, distances []int64
 	for i, x := range bursts {
 		inAll, inSlow, cells = inAll+x.all, inSlow+x.slow, cells+x.to-x.from+1
+		most = max(most, x.slow)
 		lengths = append(lengths, int64(x.to-x.from+1)*width)
 		if i > 0 {
 			distances = append(distances, int64(x.from-bursts[i-1].from)*width)
 		}
 	}
 	rest := len(l.Rows) - inAll
-	if len(bursts) < fewBursts || rest <= 0 || float64(cells) > (1-burstQuiet)*burstCells {
+	if len(bursts) < fewBursts || rest <= 0 || float64(cells) > (1-burstQuiet)*burstCells || float64(most) > mostInOne*float64(inSlow) {
 		return nil
 	}
 	out := &Bursts{Count: len(bursts), LastS: float64(stats.QuantileOf(lengths, .5)) / 1e9,

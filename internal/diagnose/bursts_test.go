@@ -21,6 +21,9 @@ func TestBursts(t *testing.T) {
 		"from 10 s on":  {func(at int) bool { return at >= 10_000 }, 0, 0},
 		"one in twenty": {func(at int) bool { return at/10%20 == 0 }, 0, 0},
 		"all":           {func(int) bool { return true }, 0, 0},
+		"one stretch with a fringe": {func(at int) bool {
+			return at >= 2000 && at < 2200 || at >= 10_000 && at < 20_000 || at >= 25_000 && at < 25_300
+		}, 0, 0},
 		"at uneven moments": {func(at int) bool {
 			return at >= 2000 && at < 3000 || at >= 5000 && at < 6000 || at >= 20_000 && at < 21_000
 		}, 3, 0},
