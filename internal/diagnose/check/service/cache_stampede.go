@@ -28,12 +28,12 @@ What helps: let one request make the value while the others wait for it (single 
 get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
 live alone, a larger pool, a faster database.`,
 	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls; or by the program's log, 4 that make one value at once, of a second and more",
-	Thresholds: []check.Threshold{check.TwoKinds, begunBefore, givenUp, mostInCrowds, mostMeanwhile, quickerWithout, servedWithout, stampedeCalls, stampedeLeast,
-		stampedeTimes, toldStampede, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{check.TwoKinds, begunBefore, burstTime, crowdsLeast, givenUp, mostBeside, mostInCrowds, mostMeanwhile, quickerWithout, sameWork, servedWithout, stampedeCalls, stampedeLeast,
+		stampedeTimes, surging, toldStampede, check.FewClocked, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "the calls on each connection (as root, unstall record PID)",
 	Applies: func(c *check.Case) bool {
-		return c.Ledger != nil && exchangedOf(c) != nil && len(exchangedOf(c).calls) > 0 || isCacheLogged(c)
+		return c.Ledger != nil && exchangedOf(c) != nil || isCacheLogged(c)
 	},
 	Judge: judgeStampede,
 }
@@ -120,6 +120,9 @@ func judgeStampede(c *check.Case) check.Verdict {
 	x, l := exchangedOf(c), c.Ledger
 	s := findStampede(c, x)
 	if s == nil {
+		if of, ok := judgeComputed(c); ok {
+			return of
+		}
 		return v
 	}
 	v.Rule = check.TooLittle

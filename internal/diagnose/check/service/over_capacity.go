@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
@@ -46,6 +47,14 @@ var comfortable = check.Threshold{Name: "share of CPUs to plan for", Value: .7, 
 	Why: "a queue at 70 % is 2.3 times as long as what is served", Source: "M/M/1: ρ/(1−ρ)"}
 
 func judgeCapacity(c *check.Case) check.Verdict {
+	v := judgeFullCPUs(c)
+	if v.Supported() && c.Ledger != nil && partSlow(c) < burstTime.Value && slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.ID == CacheStampede.ID }) {
+		return check.Verdict{Rule: check.Explained, Summary: v.Summary + ", in bursts: see " + CacheStampede.ID, Evidence: v.Evidence}
+	}
+	return v
+}
+
+func judgeFullCPUs(c *check.Case) check.Verdict {
 	if l := c.Ledger; l != nil && l.Sampled && len(l.Rows) >= ledger.MinRequests {
 		v := judgeSampled(c)
 		if unread, ok := judgeUnread(c); ok && !v.Supported() {
