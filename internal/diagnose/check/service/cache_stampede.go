@@ -19,7 +19,8 @@ var CacheStampede = check.Check{
 	Step:  check.StepDependency,
 	Doc: `A value that takes long to make is kept for some time. When it expires, every request that comes
 until a new one is there makes it, too: the same call runs many times side by side, each slower for the
-others, and then not at all until it expires again. Most requests are quick, and some are slow together.
+others, and then not at all until it expires again. Most requests are quick, and some are slow together. A value
+that is computed shows in the same way: many requests run one function at once, and hardly any runs it between.
 
 How to tell it from similar problems: a slow query that each request makes is slow at any time
 (service.dependency-slow). Here requests of the same route that come a moment later make no such call.
@@ -27,7 +28,7 @@ How to tell it from similar problems: a slow query that each request makes is sl
 What helps: let one request make the value while the others wait for it (single flight, a lock for each key) or
 get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
 live alone, a larger pool, a faster database.`,
-	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls; or by the program's log, 4 that make one value at once, of a second and more",
+	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls; or 3 crowds of 4 requests that run one function, half of what runs while requests are slow, which hardly runs between; or by the program's log, 4 that make one value at once, of a second and more",
 	Thresholds: []check.Threshold{check.TwoKinds, begunBefore, burstTime, crowdsLeast, givenUp, mostBeside, mostInCrowds, mostMeanwhile, quickerWithout, sameWork, servedWithout, stampedeCalls, stampedeLeast,
 		stampedeTimes, surging, toldStampede, check.FewClocked, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
