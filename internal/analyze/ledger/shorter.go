@@ -44,5 +44,8 @@ func (l *Ledger) Shorten(less func(row int) int64) Shorter {
 		p.Low, p.High = iv.Low/1e6, iv.High/1e6
 	}
 	p.Then = float64(stats.QuantileOf(then, .99)) / 1e6
+	if !math.IsNaN(p.Low) { // resampled blocks may leave out the one that has the longest requests
+		p.Low, p.High = min(p.Low, p.Then), max(p.High, p.Then)
+	}
 	return p
 }
