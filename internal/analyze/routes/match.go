@@ -73,21 +73,24 @@ func bestMatch(b *evidence.Bundle, traced []int, sources map[evidence.ArtifactID
 		ids = append(ids, a)
 	}
 	slices.Sort(ids)
-	for _, a := range ids {
-		if m := matchRoutes(b, traced, sources[a]); len(m) > len(best) {
-			best = m
+	rows := make([][]int, len(ids))
+	for n, a := range ids {
+		rows[n] = sources[a]
+	}
+	var most []sightings.Pair // each of another traced request
+	for _, m := range sightings.PairsOf(b, traced, rows) {
+		if len(m.Pairs) > len(most) {
+			most = m.Pairs
 		}
 	}
-	return best
-}
-
-// matchRoutes returns the routes of the traced requests that have a row.
-func matchRoutes(b *evidence.Bundle, traced, rows []int) map[int]evidence.NameID {
-	out := make(map[int]evidence.NameID)
-	for _, p := range sightings.Pairs(b, traced, rows).Pairs {
-		out[p.Traced] = b.Requests.Route.At(p.Row)
+	if len(most) == 0 {
+		return nil
 	}
-	return out
+	best = make(map[int]evidence.NameID, len(most))
+	for _, p := range most {
+		best[p.Traced] = b.Requests.Route.At(p.Row)
+	}
+	return best
 }
 
 // renameRoutes sets the routes of traced requests to the matched ones. A few matches are wrong: a handler answers a route only if most of that

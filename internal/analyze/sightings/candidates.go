@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+
+	"github.com/unstall/unstall/internal/base/stats"
 )
 
 // candidate is a possible pair.
@@ -23,80 +25,139 @@ func compareCandidates(x, y candidate) int {
 	return cmp.Compare(x.Row, y.Row)
 }
 
-// keepNearest adds a candidate to those from first on, of which it keeps the few nearest, in order.
-func keepNearest(all []candidate, first int, c candidate) []candidate {
+// keepNearest adds a candidate to those from first on, of which it keeps so many, the nearest, in order.
+func keepNearest(all []candidate, first int, c candidate, most int) []candidate {
 	k := len(all)
 	for k > first && compareCandidates(c, all[k-1]) < 0 {
 		k--
 	}
-	switch {
-	case len(all)-first < mostKept:
-		return slices.Insert(all, k, c)
-	case k < len(all):
+	if len(all)-first < most {
+		all = append(all, c)
+	}
+	if k < len(all) {
 		copy(all[k+1:], all[k:])
 		all[k] = c
 	}
 	return all
 }
 
-// nearest gives candidates in order. Most requests get their nearest row: so only that is sorted among all requests, and the next of a request
-// only when it is asked for.
+// nearest gives candidates in order. Most requests get their nearest row: so only that is sorted among all requests, and the others of a request
+// are asked for when it does not get it.
 type nearest struct {
-	all    []candidate
-	firsts []place // the first candidate of each request, in order
-	again  laters  // the next one of those whose row was taken
-	last   place   // what takeNearest returned
+	firsts []first                   // the nearest candidate of each request, in order
+	others func(f first) []candidate // the request's other ones, in order
+	again  laters                    // the next one of those whose row was taken
+	first  *first                    // what takeNearest returned, if that was its request's first
+	last   later                     // else this
 }
 
-// place is a candidate in the list of all.
-type place struct {
+// first is the nearest candidate of a request.
+type first struct {
 	candidate
-	at, end int // the place, and that behind the request's last
+	at int // its place among all, where these are known
+}
+
+// later is a candidate of a request whose nearer ones were taken, and those after it.
+type later struct {
+	candidate
+	rest []candidate
 }
 
 // queueNearest sorts candidates. Those of a request stand together.
 func queueNearest(all []candidate) *nearest {
-	q := &nearest{all: all}
+	q := &nearest{others: func(f first) []candidate {
+		end := f.at + 1
+		for end < len(all) && all[end].Traced == f.Traced {
+			end++
+		}
+		return all[f.at+1 : end]
+	}}
 	for from := 0; from < len(all); {
 		end := from + 1
 		for end < len(all) && all[end].Traced == all[from].Traced {
 			end++
 		}
 		slices.SortFunc(all[from:end], compareCandidates)
-		q.firsts = append(q.firsts, place{all[from], from, end})
+		q.firsts = append(q.firsts, first{all[from], from})
 		from = end
 	}
-	slices.SortFunc(q.firsts, func(x, y place) int { return compareCandidates(x.candidate, y.candidate) })
+	sortFirsts(q.firsts)
 	return q
+}
+
+// queueFirsts sorts the nearest candidate of each request; others lists all of a request, the nearest first.
+func queueFirsts(all []candidate, others func(traced int) []candidate) *nearest {
+	q := &nearest{firsts: make([]first, len(all)), others: func(f first) []candidate { return others(f.Traced)[1:] }}
+	for i, c := range all {
+		q.firsts[i] = first{candidate: c}
+	}
+	sortFirsts(q.firsts)
+	return q
+}
+
+// Of how many candidates the distance and the place fit one number, which sorts faster.
+const (
+	placeBits   = 20
+	mostFarBits = 63 - placeBits
+)
+
+func sortFirsts(all []first) {
+	compare := func(x, y first) int { return compareCandidates(x.candidate, y.candidate) }
+	keys := make([]int64, len(all))
+	for i, f := range all {
+		if i>>placeBits > 0 || f.off>>mostFarBits > 0 {
+			slices.SortFunc(all, compare)
+			return
+		}
+		keys[i] = f.off<<placeBits | int64(i)
+	}
+	stats.SortInts(keys)
+	sorted := make([]first, len(all))
+	for i, k := range keys {
+		sorted[i] = all[k&(1<<placeBits-1)]
+	}
+	copy(all, sorted)
+	for from := 0; from < len(all); {
+		end := from + 1
+		for end < len(all) && all[end].off == all[from].off {
+			end++
+		}
+		slices.SortFunc(all[from:end], compare)
+		from = end
+	}
 }
 
 // takeNearest returns the nearest candidate of those that were not returned; false if there is none.
 func (q *nearest) takeNearest() (candidate, bool) {
 	switch {
 	case len(q.again) > 0 && (len(q.firsts) == 0 || compareCandidates(q.again[0].candidate, q.firsts[0].candidate) < 0):
-		q.last = heap.Pop(&q.again).(place)
+		q.last, q.first = heap.Pop(&q.again).(later), nil
+		return q.last.candidate, true
 	case len(q.firsts) > 0:
-		q.last, q.firsts = q.firsts[0], q.firsts[1:]
-	default:
-		return candidate{}, false
+		q.first, q.firsts = &q.firsts[0], q.firsts[1:]
+		return q.first.candidate, true
 	}
-	return q.last.candidate, true
+	return candidate{}, false
 }
 
 // askOn has the request that takeNearest returned a candidate of wait for its next one.
 func (q *nearest) askOn() {
-	if at := q.last.at + 1; at < q.last.end {
-		heap.Push(&q.again, place{q.all[at], at, q.last.end})
+	rest := q.last.rest
+	if q.first != nil {
+		rest = q.others(*q.first)
+	}
+	if len(rest) > 0 {
+		heap.Push(&q.again, later{rest[0], rest[1:]})
 	}
 }
 
 // laters is a heap of candidates.
-type laters []place
+type laters []later
 
 func (h laters) Len() int           { return len(h) }
 func (h laters) Less(i, j int) bool { return compareCandidates(h[i].candidate, h[j].candidate) < 0 }
 func (h laters) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *laters) Push(x any)        { *h = append(*h, x.(place)) }
+func (h *laters) Push(x any)        { *h = append(*h, x.(later)) }
 func (h *laters) Pop() any {
 	old := *h
 	x := old[len(old)-1]

@@ -19,7 +19,7 @@ func TestNearestInOrder(t *testing.T) {
 				each = append(each, candidate{Pair{i, row}, chance.Int64N(12)})
 			}
 			for _, c := range each {
-				all = keepNearest(all, first, c)
+				all = keepNearest(all, first, c, mostKept)
 			}
 			slices.SortFunc(each, compareCandidates)
 			if want := each[:min(len(each), mostKept)]; !slices.Equal(all[first:], want) {
@@ -35,22 +35,34 @@ func TestNearestInOrder(t *testing.T) {
 				want = append(want, c.Pair)
 			}
 		}
-		var got []Pair
-		clear(paired)
-		clear(taken)
-		q := queueNearest(all)
-		for c, ok := q.takeNearest(); ok; c, ok = q.takeNearest() {
-			switch {
-			case paired[c.Traced]:
-			case taken[c.Row]:
-				q.askOn()
-			default:
-				paired[c.Traced], taken[c.Row] = true, true
-				got = append(got, c.Pair)
+		take := func(q *nearest) (got []Pair) {
+			clear(paired)
+			clear(taken)
+			for c, ok := q.takeNearest(); ok; c, ok = q.takeNearest() {
+				switch {
+				case paired[c.Traced]:
+				case taken[c.Row]:
+					q.askOn()
+				default:
+					paired[c.Traced], taken[c.Row] = true, true
+					got = append(got, c.Pair)
+				}
 			}
+			return got
 		}
-		if !slices.Equal(got, want) {
+		if got := take(queueNearest(all)); !slices.Equal(got, want) {
 			t.Fatalf("took %v\nwant %v", got, want)
+		}
+		of := make(map[int][]candidate) // sorted by queueNearest
+		var firsts []candidate
+		for _, c := range all {
+			if of[c.Traced] == nil {
+				firsts = append(firsts, c)
+			}
+			of[c.Traced] = append(of[c.Traced], c)
+		}
+		if got := take(queueFirsts(firsts, func(i int) []candidate { return of[i] })); !slices.Equal(got, want) {
+			t.Fatalf("one asked for after the other: took %v\nwant %v", got, want)
 		}
 	}
 }

@@ -57,10 +57,16 @@ func Join(b *evidence.Bundle) (all []Joined) {
 		if len(inner) == 0 {
 			continue
 		}
-		for _, a := range slices.Sorted(maps.Keys(outer[s])) {
+		artifacts := slices.Sorted(maps.Keys(outer[s]))
+		sources := make([][]int, len(artifacts))
+		for n, a := range artifacts {
+			sources[n] = outer[s][a]
+		}
+		for n, m := range PairsOf(b, inner, sources) { // no source's rows change what another one's pair up with
+			a := artifacts[n]
 			j := joining{b: b, r: &b.Requests, Joined: Joined{Subject: s, Rows: a, Side: SideOf(b, outer[s][a][0]), Traces: slices.Sorted(maps.Keys(traced[s]))}}
 			j.Clients = j.Side == ByLoad
-			if j.joinRows(inner, outer[s][a], x.paths) {
+			if j.joinRows(m, inner, outer[s][a], x.paths) {
 				x.keepPairs(&j)
 				all = append(all, j.Joined)
 			}
@@ -155,8 +161,8 @@ type joining struct {
 	fuzzy bool // the clock of the requests seen from further inside cannot either
 }
 
-func (j *joining) joinRows(traced, rows []int, paths map[int]evidence.Path) bool {
-	j.findPairs(traced, rows)
+func (j *joining) joinRows(m Match, traced, rows []int, paths map[int]evidence.Path) bool {
+	j.setPairs(m, traced, rows)
 	j.Traced = len(traced)
 	watched := j.tracedSpans()
 	for _, row := range rows {
@@ -177,9 +183,9 @@ func (j *joining) joinRows(traced, rows []int, paths map[int]evidence.Path) bool
 	return true
 }
 
-// findPairs finds the pairs.
-func (j *joining) findPairs(inner, rows []int) {
-	j.Match = Pairs(j.b, inner, rows)
+// setPairs takes pairs over.
+func (j *joining) setPairs(m Match, inner, rows []int) {
+	j.Match = m
 	j.Matched, j.Joined.Keyed, j.All = len(j.Pairs), j.Match.Keyed, len(rows)
 	clock := &j.b.Clocks[j.r.Clock.At(rows[0])]
 	j.Joined.Behind = j.Match.Behind + clock.Moved

@@ -58,7 +58,7 @@ const (
 func (x *joins) nestSource(inner, outer *source) *Joined {
 	b, r := x.b, &x.b.Requests
 	j := &joining{b: b, r: r, Joined: Joined{Subject: outer.subject, Rows: outer.artifact, Clients: outer.side == ByLoad, Side: outer.side, Traces: inner.artifacts, Inner: inner.side}}
-	j.findPairs(inner.rows, outer.rows)
+	j.setPairs(Pairs(b, inner.rows, outer.rows), inner.rows, outer.rows)
 	if (j.vague || j.fuzzy) && j.Match.Keyed == 0 {
 		j.Pairs = slices.DeleteFunc(j.Pairs, func(p Pair) bool {
 			took := r.Latency(p.Row)

@@ -2,8 +2,11 @@ package sightings
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
 	"sort"
+	"sync"
+	"sync/atomic"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
@@ -61,6 +64,25 @@ func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 	return m
 }
 
+// mostBeside is how many pairings run beside each other: each takes memory for all of its rows.
+const mostBeside = 2
+
+// PairsOf is [Pairs] with several sources of rows, each by itself, in their order.
+func PairsOf(b *evidence.Bundle, traced []int, sources [][]int) []Match {
+	out := make([]Match, len(sources))
+	var next atomic.Int64
+	var running sync.WaitGroup
+	for range min(mostBeside, len(sources), runtime.GOMAXPROCS(0)) {
+		running.Go(func() {
+			for n := next.Add(1) - 1; n < int64(len(sources)); n = next.Add(1) - 1 {
+				out[n] = Pairs(b, traced, sources[n])
+			}
+		})
+	}
+	running.Wait()
+	return out
+}
+
 // pairRequests pairs in three steps. A request whose end was traced gets the row with the same end, however long that waited before. A request of
 // which only the beginning was traced gets the row that was sent the usual time before. Requests under way from a trace's first moment to its last
 // are paired in the order of their ends: all of them waited, so an exchange among them does no harm.
@@ -80,12 +102,14 @@ func (p *pairing) pairRequests(traced []int) (m Match) {
 	m.Pairs = p.byKeys(traced)
 	m.Keyed = len(m.Pairs)
 	var all []candidate
-	for n, i := range ends {
-		if all = p.byTheirEnd(all, i); (n+1)%atOnce == 0 {
-			m.Pairs, all = p.takeNearest(m.Pairs, all), all[:0]
+	for some := range slices.Chunk(ends, atOnce) {
+		all = all[:0]
+		for _, i := range some {
+			all = p.byTheirEnd(all, i, 1, p.taken)
 		}
+		taken := slices.Clone(p.taken)
+		m.Pairs = p.takeInOrder(m.Pairs, queueFirsts(all, func(i int) []candidate { return p.byTheirEnd(nil, i, mostKept, taken) }))
 	}
-	m.Pairs = p.takeNearest(m.Pairs, all)
 	m.Before, m.Served = p.usualTimes(m.Pairs)
 	all = all[:0]
 	for _, i := range begins {
@@ -97,7 +121,10 @@ func (p *pairing) pairRequests(traced []int) (m Match) {
 
 // takeNearest takes the nearest candidates, each traced request and each row once. The candidates of a request stand together.
 func (p *pairing) takeNearest(out []Pair, all []candidate) []Pair {
-	q := queueNearest(all)
+	return p.takeInOrder(out, queueNearest(all))
+}
+
+func (p *pairing) takeInOrder(out []Pair, q *nearest) []Pair {
 	for c, ok := q.takeNearest(); ok; c, ok = q.takeNearest() {
 		switch {
 		case p.paired.Has(c.Traced):
@@ -336,8 +363,8 @@ func (p *pairing) mostLater() int64 {
 	return Late
 }
 
-// byTheirEnd adds the rows that a traced request with a known end may be.
-func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
+// byTheirEnd adds the rows that a traced request with a known end may be, up to so many, the nearest first. They are none of those taken.
+func (p *pairing) byTheirEnd(all []candidate, i, kept int, taken evidence.Rows) []candidate {
 	slack, before := p.clockRoom(i)
 	began, _ := Whole(p.b, i)
 	start, end, route := p.r.Start.At(i)-p.behind, p.r.End.At(i)-p.behind, p.r.Route.At(i)
@@ -349,14 +376,14 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 	keyed := p.keys != nil && p.r.Key.At(i) != 0
 	latest := slack + p.mostLater()
 	for k := from; k < len(p.ends) && k-from < most && p.ends[k]-end <= slack+Late; k++ {
-		if !p.coarse && len(all)-first == mostKept && p.ends[k]-end > all[len(all)-1].off { // all further ones end even later
+		if !p.coarse && len(all)-first == kept && p.ends[k]-end > all[len(all)-1].off { // all further ones end even later
 			break
 		}
 		if start-p.sents[k] < -latest || !p.canBeRoute(route, p.names[k]) {
 			continue
 		}
 		row := p.byEnd[k]
-		if p.taken.Has(row) || keyed && p.r.Key.At(row) != 0 { // paired by it
+		if taken.Has(row) || keyed && p.r.Key.At(row) != 0 { // paired by it
 			continue
 		}
 		c := candidate{Pair{i, row}, abs(p.ends[k] - end)}
@@ -366,7 +393,7 @@ func (p *pairing) byTheirEnd(all []candidate, i int) []candidate {
 		case began:
 			c.off += min(abs(start-p.sents[k]), sharp)
 		}
-		all = keepNearest(all, first, c)
+		all = keepNearest(all, first, c, kept)
 	}
 	return all
 }
@@ -384,7 +411,7 @@ func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate 
 		for n := 0; n < mostTried && k >= 0 && k < len(p.bySent); n, k = n+1, k+way {
 			row := p.bySent[k]
 			if !p.taken.Has(row) && p.canPair(i, row, slack) && p.lagTime(i, row) >= -before {
-				all = keepNearest(all, first, candidate{Pair{i, row}, abs(p.leadTime(i, row) - usual)})
+				all = keepNearest(all, first, candidate{Pair{i, row}, abs(p.leadTime(i, row) - usual)}, mostKept)
 			}
 		}
 	}

@@ -139,18 +139,15 @@ func QuantileIntervalAt[N Number](at func(i int) int64, v []N, q float64, from, 
 	return b.percentileInterval(figures), true
 }
 
-// histogram counts values by cell and by buckets of 1 % width, cumulated along
-// both, so that the count of a block's values up to a bucket is a difference.
+// histogram counts values by the block of time they lie in and by buckets of 1 % width. The quantiles of resamples lie close together, so the
+// counts of a bucket are made when one is asked for, and a search begins where the one before it ended.
 type histogram struct {
-	cells   int
-	first   int // number of the lowest bucket in use
-	buckets int
-	// upto[b*stride+c] is the count in cells before c of buckets up to b. The
-	// cells are laid out twice, for blocks that run over the end.
-	upto []uint32
+	first  int // number of the lowest bucket in use
+	cell   []uint16
+	ends   []int      // by bucket: where its values end in cell
+	upTo   [][]uint32 // by bucket, and by the first cell of a block: how many of the block's values lie in buckets up to it; nil: not asked for
+	latest int        // the bucket that was found last
 }
-
-func (h *histogram) rowLength() int { return h.cells + cellsPerBlock + 1 }
 
 var bucketWidth = math.Log(1.01)
 
@@ -162,47 +159,91 @@ func bucketOf(v float64) int {
 }
 
 func newHistogram[N Number](b *blocks, at func(i int) int64, v []N) (*histogram, bool) {
-	lo, hi := math.MaxInt, -1
-	where := make([]int16, len(v)) // bucket of each value, -1 outside the window; there are less than 4,400
+	lo, hi, n := math.MaxInt, -1, 0
+	bucket, cell := make([]int16, len(v)), make([]uint16, len(v)) // bucket −1 outside the window; there are less than 4,400 of them
 	for i, x := range v {
-		where[i] = -1
-		if _, ok := b.cellOf(at(i)); ok {
+		bucket[i] = -1
+		if c, ok := b.cellOf(at(i)); ok {
 			k := bucketOf(float64(x))
-			where[i] = int16(k)
+			bucket[i], cell[i] = int16(k), uint16(c)
 			lo, hi = min(lo, k), max(hi, k)
+			n++
 		}
 	}
 	if hi < 0 {
 		return nil, false
 	}
-	h := &histogram{cells: b.cells, first: lo, buckets: hi - lo + 1}
-	n := h.rowLength()
-	h.upto = make([]uint32, h.buckets*n)
-	for i, k := range where {
+	h := &histogram{first: lo, cell: make([]uint16, n), ends: make([]int, hi-lo+1), upTo: make([][]uint32, hi-lo+1), latest: hi - lo}
+	for _, k := range bucket {
 		if k >= 0 {
-			c, _ := b.cellOf(at(i))
-			h.upto[(int(k)-lo)*n+c+1]++
+			h.ends[int(k)-lo]++
 		}
 	}
-	for k := range h.buckets {
-		row := h.upto[k*n : (k+1)*n]
-		copy(row[h.cells+1:], row[1:1+cellsPerBlock])
-		for c := 1; c < n; c++ {
-			row[c] += row[c-1]
-		}
-		if k > 0 {
-			for c, below := range h.upto[(k-1)*n : k*n] {
-				row[c] += below
-			}
+	sum := 0
+	for k, count := range h.ends {
+		h.ends[k], sum = sum, sum+count // where its values begin, until they are placed
+	}
+	for i, k := range bucket {
+		if k >= 0 {
+			h.cell[h.ends[int(k)-lo]] = cell[i]
+			h.ends[int(k)-lo]++
 		}
 	}
+	all := make([]uint32, b.cells)
+	for _, c := range h.cell {
+		countInBlocks(all, c, 1)
+	}
+	h.upTo[hi-lo] = all
 	return h, true
 }
 
+// countInBlocks adds a number to the counts of all blocks that a cell lies in.
+func countInBlocks(counts []uint32, cell uint16, by uint32) {
+	from := int(cell) - cellsPerBlock + 1
+	if from >= 0 {
+		for s := range counts[from : from+cellsPerBlock] {
+			counts[from+s] += by
+		}
+		return
+	}
+	for k := range cellsPerBlock { // blocks that run over the end
+		counts[(from+k+len(counts))%len(counts)] += by
+	}
+}
+
+// countsUpTo returns the counts up to a bucket, by the first cell of a block. They are those of the nearest bucket that was asked for, and the
+// values between the two.
+func (h *histogram) countsUpTo(bucket int) []uint32 {
+	if of := h.upTo[bucket]; of != nil {
+		return of
+	}
+	above, below := bucket+1, bucket-1
+	for h.upTo[above] == nil {
+		above++
+	}
+	for below >= 0 && h.upTo[below] == nil {
+		below--
+	}
+	var counts []uint32
+	if below >= 0 && h.ends[bucket]-h.ends[below] < h.ends[above]-h.ends[bucket] {
+		counts = slices.Clone(h.upTo[below])
+		for _, c := range h.cell[h.ends[below]:h.ends[bucket]] {
+			countInBlocks(counts, c, 1)
+		}
+	} else {
+		counts = slices.Clone(h.upTo[above])
+		for _, c := range h.cell[h.ends[bucket]:h.ends[above]] {
+			countInBlocks(counts, c, ^uint32(0)) // −1
+		}
+	}
+	h.upTo[bucket] = counts
+	return counts
+}
+
 func (h *histogram) countUpTo(starts []int, bucket int) (n int) {
-	row := h.upto[bucket*h.rowLength() : (bucket+1)*h.rowLength()]
+	counts := h.countsUpTo(bucket)
 	for _, s := range starts {
-		n += int(row[s+cellsPerBlock] - row[s])
+		n += int(counts[s])
 	}
 	return n
 }
@@ -210,12 +251,33 @@ func (h *histogram) countUpTo(starts []int, bucket int) (n int) {
 // quantileOf returns the middle of the bucket with the q-quantile of the blocks that begin at the
 // starts, 0 if they hold nothing.
 func (h *histogram) quantileOf(starts []int, q float64) float64 {
-	total := h.countUpTo(starts, h.buckets-1)
+	total := h.countUpTo(starts, len(h.ends)-1)
 	if total == 0 {
 		return 0
 	}
 	want := nearestRank(q, total)
-	lo, hi := 0, h.buckets-1
+	lo, hi := 0, len(h.ends)-1 // the first bucket that has as many is among these
+	if h.countUpTo(starts, h.latest) >= want {
+		hi = h.latest
+		for step := 1; lo < hi; step *= 2 {
+			below := max(lo, hi-step)
+			if h.countUpTo(starts, below) < want {
+				lo = below + 1
+				break
+			}
+			hi = below
+		}
+	} else {
+		lo = h.latest + 1
+		for step := 1; lo < hi; step *= 2 {
+			above := min(hi, lo+step)
+			if h.countUpTo(starts, above) >= want {
+				hi = above
+				break
+			}
+			lo = above + 1
+		}
+	}
 	for lo < hi {
 		mid := (lo + hi) / 2
 		if h.countUpTo(starts, mid) >= want {
@@ -224,5 +286,6 @@ func (h *histogram) quantileOf(starts []int, q float64) float64 {
 			lo = mid + 1
 		}
 	}
+	h.latest = lo
 	return math.Exp((float64(h.first+lo) + .5) * bucketWidth)
 }

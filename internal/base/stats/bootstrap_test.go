@@ -170,3 +170,29 @@ func BenchmarkQuantileInterval(b *testing.B) {
 		QuantileInterval(at, v, .99, 0, 60*second, second/4, 1)
 	}
 }
+
+// TestQuantileOfCounts compares the quantiles of resamples with those of the values themselves, put into buckets.
+func TestQuantileOfCounts(t *testing.T) {
+	r := random(11)
+	at, v := stalls(&r, 60*second)
+	b, _ := newBlocks(0, 60*second, second)
+	h, _ := newHistogram(&b, func(i int) int64 { return at[i] }, v)
+	starts := make([]int, b.count)
+	for range 200 {
+		b.drawStarts(&r, starts)
+		q := []float64{.01, .5, .99, 1}[r.below(4)]
+		var drawn []int64
+		for _, s := range starts {
+			for i := range v {
+				if c, ok := b.cellOf(at[i]); ok && (c-s+b.cells)%b.cells < cellsPerBlock {
+					drawn = append(drawn, v[i])
+				}
+			}
+		}
+		slices.Sort(drawn)
+		want := math.Exp((float64(bucketOf(float64(Quantile(drawn, q)))) + .5) * bucketWidth)
+		if got := h.quantileOf(starts, q); got != want {
+			t.Fatalf("q %v: %v, not %v", q, got, want)
+		}
+	}
+}
