@@ -69,7 +69,7 @@ type storm struct {
 
 func judgeRetries(c *check.Case) check.Verdict {
 	x, l := exchangedOf(c), c.Ledger
-	v := check.Verdict{Rule: check.Absent, Summary: "few calls fail"}
+	v := check.Verdict{Rule: check.Absent, Summary: x.describeFailed()}
 	s := findStorm(c, x)
 	if s == nil {
 		return v
@@ -120,6 +120,20 @@ func judgeRetries(c *check.Case) check.Verdict {
 		return int64(again * float64(max(0, charges[ledger.Dependency]-usual)))
 	}))
 	return v
+}
+
+// describeFailed says how many of the calls failed.
+func (x *exchanged) describeFailed() string {
+	failed := 0
+	for i := range x.calls {
+		if x.calls[i].failed || x.calls[i].refused {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return "no call failed"
+	}
+	return fmt.Sprintf("only %s of %s failed", units.Count(failed), units.Plural(len(x.calls), "call"))
 }
 
 // describeUsual says what the usual number of calls is of.
