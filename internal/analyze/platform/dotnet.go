@@ -33,7 +33,9 @@ var Dotnet = &Runtime{
 	Generations:   metrics.ReadDotnetGC,
 	Pauses:        "trigger fewer of these collections: allocate less there, above all large objects, which can be rented from a pool; or keep fewer live objects for each collection to mark",
 	Models:        []*model.Model{threadpool.Model},
-	Built:         discover.ReleaseOfAssembly,
+
+	KeepsConnections: "one HttpClient for all requests, or IHttpClientFactory",
+	Built:            discover.ReleaseOfAssembly,
 	Recognise: &discover.Recogniser{
 		Traces: func(p discover.Process) (seen discover.Seen, ok bool) {
 			if ok = diagnosticSocket(p); ok {

@@ -33,7 +33,9 @@ var Go = &Runtime{
 	HugePages:     goHugePages,
 	FewerCPUs:     "GOMAXPROCS=%.0f",
 	FewerCPUsBy:   "Go 1.25 and later does this by default",
-	Built:         discover.ReleaseOfBuild,
+
+	KeepsConnections: "net/http: MaxIdleConnsPerHost is 2 unless set, and each response must be read to its end",
+	Built:            discover.ReleaseOfBuild,
 	Recognise: &discover.Recogniser{
 		Built: func(e discover.Executable) (discover.Seen, bool) {
 			return discover.Seen{Version: e.GoVersion, Main: e.Main}, e.GoVersion != ""

@@ -68,6 +68,8 @@ type Runtime struct {
 	// FewerCPUs is the setting by which it runs on fewer CPUs than it sees, a format of their number, and FewerCPUsBy what does so without it, in
 	// words; "": it has none.
 	FewerCPUs, FewerCPUsBy string
+	// KeepsConnections says how its usual clients keep connections open between calls, in words; "": not known.
+	KeepsConnections string
 	// AtLeast returns the oldest release consistent with the evidence about a subject, where the evidence does not name the release; nil:
 	// unknown.
 	AtLeast func(b *evidence.Bundle, subject evidence.SubjectID) (release string, ok bool)

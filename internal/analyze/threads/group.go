@@ -245,6 +245,8 @@ func (g *Group) Who(s *Summary) string {
 		return fmt.Sprintf("%d of %s", g.Count, formatCount(s.InPool(g.View.Pool), g.View.Pool+" thread"))
 	case g.View.Role == threadstack.Worker:
 		return fmt.Sprintf("%d of %s", g.Count, formatCount(s.Pool, "pool thread"))
+	case g.View.Virtual: // whatever server's code it began with
+		return formatCount(g.Count, "virtual thread")
 	case g.View.Role == threadstack.Other && g.View.Pool != "":
 		return formatCount(g.Count, g.View.Pool+" thread")
 	case g.View.Role == threadstack.Other:

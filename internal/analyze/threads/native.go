@@ -93,6 +93,13 @@ func Native(of threadstack.Stack, _ string) threadstack.View {
 		}
 		return v
 	}
+	if call == evidence.CallFutexTimed && waitsInScript(of.Frames) {
+		v.State, v.Pattern = evidence.SyncWait, scriptWait
+		if sleepsInScript(of.Frames) {
+			v.State, v.Waits.Kind = evidence.SleepWait, evidence.OtherWait
+		}
+		return v
+	}
 	w, known := nativeWaits[call]
 	if !known {
 		w = nativeWait{state: evidence.Syscall}

@@ -32,6 +32,8 @@ func TestNativeOwner(t *testing.T) {
 		"futex mutex journal_lock in bank::Vault::enter":                               "futex mutex|- of journal_lock|___pthread_mutex_lock (libc.so.6)|std::mutex::lock|bank::(anonymous namespace)::Vault::enter",
 		"futex mutex at 0x10":                                                          "futex mutex|- of 0x10|0x1234 (libc.so.6)|an unknown function|never",
 		"futex mutex table in look_up":                                                 "futex|- of table|libc.so.6+0x85e96|__pthread_rwlock_wrlock (libc.so.6)|look_up",
+		"Atomics.wait in use (src/log.ts)":                                             "futex with a timeout|- of 0x10|0x85f16 (libc.so.6)|pthread_cond_timedwait (libc.so.6)|v8::internal::FutexEmulation::WaitSync (node)|v8::internal::Builtin_AtomicsWait (node)|Builtins_CEntry_Return1 (node)|sleep (node_modules/atomic-sleep/index.js)|release (node_modules/sonic-boom/index.js)|use (src/log.ts)",
+		"Atomics.wait in ask (src/ask.ts)":                                             "futex with a timeout|- of 0x10|v8::internal::Builtin_AtomicsWait (node)|ask (src/ask.ts)",
 		"Python's interpreter lock (GIL) in eval":                                      "futex with a timeout|- of gil+0x8|pthread_cond_timedwait (libc.so.6)|take_gil|eval",
 		"Python's interpreter lock (GIL)":                                              "futex mutex|- of _PyRuntime+0x1b0|pthread_mutex_lock (libc.so.6)|take_gil|PyEval_RestoreThread|an unknown function",
 		"starting and ending threads in serve":                                         "futex mutex|- of 0x10|- kernel futex_do_wait|__lll_lock_wait_private (libc.so.6)|libc.so.6+0x863b3|<std::sys::thread::unix::Thread>::join|serve",
@@ -51,6 +53,11 @@ func TestNativeOwner(t *testing.T) {
 	} {
 		if got := threads.Native(stacktest.Kernel(strings.Split(frames, "|")...), "").Reason(); got != want {
 			t.Errorf("%s: %q, want %q", frames, got, want)
+		}
+	}
+	for caller, state := range map[string]evidence.Kind{"sleep (node_modules/atomic-sleep/index.js)": evidence.SleepWait, "ask (src/ask.ts)": evidence.SyncWait} {
+		if v := threads.Native(stacktest.Kernel("futex with a timeout", "- of 0x10", "v8::internal::Builtin_AtomicsWait", caller), ""); v.State != state {
+			t.Errorf("Atomics.wait in %s is %v", caller, v.State)
 		}
 	}
 	if v := threads.Native(stacktest.Kernel("running", "count_coins", "[svc]"), ""); v.Owner != "count_coins" || v.State != evidence.Running {

@@ -111,7 +111,7 @@ const (
 	Transaction // 1: the connection has a transaction open after the call, 0: none; databases
 	SentBytes   // bytes of the call
 	CallStatus  // of the HTTP answer
-	CallFailed  // 1: the call failed, or got no answer
+	CallFailed  // the call failed: [FailedByAnswer] or [FailedUnanswered]
 	UnreadTime  // ns from the answer's arrival until it was read
 	SentAgain   // how often a query to a name server was sent again for lack of an answer
 	UnknownName // 1: the name server answered that the name does not exist
@@ -231,3 +231,9 @@ func (v *Intervals) clone() Intervals {
 	return Intervals{Subject: v.Subject.Clone(), Clock: v.Clock.Clone(), Lane: v.Lane.Clone(), Kind: slices.Clip(v.Kind), Start: slices.Clone(v.Start), End: slices.Clone(v.End),
 		Request: v.Request.Clone(), Stack: v.Stack.Clone(), Cause: v.Cause.Clone(), Holder: v.Holder.Clone(), Origin: v.Origin.Clone(), extras: v.extras.clone()}
 }
+
+// Values of [CallFailed].
+const (
+	FailedUnanswered = 1. // it got no answer, or one whose status says so
+	FailedByAnswer   = 2. // its answer is an error of a protocol without statuses
+)

@@ -365,6 +365,14 @@ func (c *Case) UserVisible(from Threshold) bool {
 	return p99 >= slowP99(from.Value)
 }
 
+// ButBrief ends the summary of what slow requests have and nobody notices ([Case.UserVisible]): they are short, or few.
+func (c *Case) ButBrief() string {
+	if l := c.Ledger; float64(l.Total) >= Noticeable.Value*float64(len(l.Slow)) {
+		return ", but too few requests are slow for long enough to be noticed"
+	}
+	return ", but slow requests take only milliseconds"
+}
+
 // AddsNoticeably reports whether what a cause adds to slow requests (ns, in the order of Ledger.Slow) is itself long enough to be noticed:
 // always with an objective, else from a p99 over all requests on, 0 for those not slow.
 func (c *Case) AddsNoticeably(per []int64, from Threshold) bool {
@@ -436,6 +444,15 @@ func (c *Case) Details(m ledger.Mechanism) (out []ledger.Entry) {
 		}
 	}
 	return out
+}
+
+// ToldDetails returns those of the parts of a mechanism's slow time (all, ns) that a verdict names: up to three, and beside the largest none that is next to nothing.
+func ToldDetails(details []ledger.Entry, all int64) []ledger.Entry {
+	n := min(1, len(details))
+	for n < min(3, len(details)) && float64(details[n].Ns) >= WorthTelling.Value*float64(all) {
+		n++
+	}
+	return details[:n]
 }
 
 // Dependency is the slow time spent waiting for one of the services that the subject calls.

@@ -92,7 +92,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 			return v
 		case c.Share(ledger.Unobserved) >= Material.Value && k.Waiting.Number >= HardlyWaiting.Value:
 			v.Rule = Unseen
-			v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(c.Share(ledger.Unobserved)))
+			v.Summary += fmt.Sprintf(", but %s of slow time was not observed", units.Percent(c.Share(ledger.Unobserved)))
 			v.Needs = []Need{c.Trace("a longer recording under load", "")}
 			return v
 		default:

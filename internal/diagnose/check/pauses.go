@@ -190,7 +190,7 @@ func (c *Case) JudgeBill(v *Verdict, b *Bill, of Paused) {
 		}
 	case m == Unnoticed:
 		v.Rule = Unnoticed
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 		v.Needs = append(v.Needs, NeedLimit)
 	case v.Weight >= LeastStopped.Value && b.Most() >= Material.Value && !b.Placed():
 		v.Rule = CostUnknown

@@ -137,7 +137,7 @@ func (p *parser) linkAndEmit() {
 		b.Warnf(1, "%s of requests and calls were not recorded, as there were too many at once", units.Plural(int(p.lost), "line"))
 	}
 	if unlinked > 0 {
-		b.Warnf(1, "%s of names that belong to no request as far as the recording tells: threads of their own make them, at no moment that shows for which request", units.Plural(unlinked, "lookup"))
+		b.Warnf(1, "for which requests %s of names were made is not known: other threads made them, at no moment that shows it", units.Plural(unlinked, "lookup"))
 	}
 	if p.of > 1 {
 		b.Warnf(1, "of %d connections one was recorded, as there were too many transfers: rates of requests are that of this part", p.of)
@@ -187,7 +187,11 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 		extra = append(extra, evidence.Extra{Key: evidence.CallStatus, Value: float64(c.status)})
 	}
 	if c.failed {
-		extra = append(extra, evidence.Extra{Key: evidence.CallFailed, Value: 1})
+		how := evidence.FailedUnanswered
+		if c.first > 0 && c.status == 0 {
+			how = evidence.FailedByAnswer
+		}
+		extra = append(extra, evidence.Extra{Key: evidence.CallFailed, Value: how})
 	}
 	if c.lookup && c.sends > 1 {
 		extra = append(extra, evidence.Extra{Key: evidence.SentAgain, Value: float64(c.sends - 1)})

@@ -66,7 +66,7 @@ func TestLinkLookups(t *testing.T) {
 					}
 				}
 			}
-			switch said := len(b.Warnings) > 0 && strings.Contains(b.Warnings[0].Text, "of names that belong to no request"); {
+			switch said := len(b.Warnings) > 0 && strings.Contains(b.Warnings[0].Text, "of names were made is not known"); {
 			case lookups != 800:
 				t.Errorf("%d lookups", lookups)
 			case x.linked && (float64(right) < .9*float64(lookups) || said):

@@ -61,6 +61,10 @@ func (p *parser) findLoops() *loops {
 	l.collectTurns()
 	for thread := range l.turns {
 		l.names[thread] = p.b.Wait(evidence.EventLoop, l.titleOf(thread))
+		if l.ofCarriers(thread) {
+			carriers := fmt.Sprintf("%d carriers of virtual threads", len(l.turns))
+			l.names[thread] = p.b.TellWait(carriers, evidence.Wait{Kind: evidence.EventLoop, Of: carriers})
+		}
 	}
 	l.relinkCalls()
 	return l
@@ -306,6 +310,22 @@ func (l *loops) titleOf(thread int64) string {
 		name += "…"
 	}
 	return name
+}
+
+// carrierName begins the names of the threads on which a JVM runs virtual threads: ForkJoinPool-1-worker-1 (JEP 444).
+const carrierName = "ForkJoinPool-"
+
+// ofCarriers says whether the threads that share all connections are carriers of virtual threads: a thread of another such pool reads no request
+// while one that it has read is unanswered.
+func (l *loops) ofCarriers(thread int64) bool {
+	if !l.share || len(l.turns) < 2 {
+		return false
+	}
+	name := l.p.names[thread]
+	for other := range l.turns {
+		name = commonStart(name, l.p.names[other])
+	}
+	return strings.HasPrefix(name, carrierName)
 }
 
 // commonStart returns the common beginning of two names.

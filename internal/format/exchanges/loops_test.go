@@ -143,6 +143,15 @@ func TestSharedLoop(t *testing.T) {
 	}
 }
 
+// Threads of a JVM that do so are the carriers of its virtual threads.
+func TestSharedCarriers(t *testing.T) {
+	got := spent(shareThreads(t, "t 4711 quotes\nt 9 ForkJoinPool-1-\nt 10 ForkJoinPool-1-\n"), "GET /orders")
+	what := "thread wait | 2 carriers of virtual threads | GET /quotes | PostgreSQL at 10.0.0.7:5432"
+	if v := got[what]; v < 38*30 || v > 40*31 {
+		t.Errorf("waited %v ms for them, of %v", v, got)
+	}
+}
+
 // Threads that are called as the process is are those of a pool: .NET before 6 names none.
 func TestNoLoopOfUnnamedThreads(t *testing.T) {
 	for _, name := range []string{"dotnet", "Quotes"} {

@@ -178,7 +178,7 @@ func Answer(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
 
 // ofSlow is the share of slow time that a title ends its first sentence with.
 var ofSlow = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes in | is own work\.)`)
+	return regexp.MustCompile(`: (\d[\d.]* %) of slow time(\.| passes (?:in|at) | is own work\.)`)
 })
 
 // Claim is the title of a cause with the share of the slow time that it accounts for.

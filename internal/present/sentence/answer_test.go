@@ -16,6 +16,8 @@ func TestClaim(t *testing.T) {
 		{"Slow requests wait for a turn: 82 % of slow time.", "66 %", "82 % of the slow time: Slow requests wait for a turn. Without that, 66 % of it would be gone."},
 		{"Connections are accepted and wait to be read: 36 % of slow time passes in the unread connections at :80, before the service sees the request.", "36 %",
 			"36 % of the slow time: Connections are accepted and wait to be read in the unread connections at :80, before the service sees the request."},
+		{"Connections are accepted and wait to be read: 36 % of slow time passes at 10.0.0.7:80, before the service sees the request.", "36 %",
+			"36 % of the slow time: Connections are accepted and wait to be read at 10.0.0.7:80, before the service sees the request."},
 		{"Slow requests are busy in Index.search: 93 % of slow time is own work.", "92 %", "92 % of the slow time: Slow requests are busy in Index.search."},
 		{"Slow requests are busy in Index.search: 66 % of slow time is own work.", "56 %", "66 % of the slow time: Slow requests are busy in Index.search. Without that, 56 % of it would be gone."},
 		{"GC runs 9.3 times per second.", "78 %", "78 % of the slow time: GC runs 9.3 times per second."},

@@ -188,6 +188,9 @@ func judgeLeakByProfiles(c *check.Case, profiles []profile) check.Verdict {
 		v.Weigh(float64(last.sites[worst])/float64(before), leakGrowth)
 	}
 	if grown < leakCount.Int64() || float64(last.sites[worst]) < leakGrowth.Value*float64(first.sites[worst]) {
+		if grown > 0 {
+			v.Summary += fmt.Sprintf(", at most %s more at one place, which may come and go with requests", units.Count(grown))
+		}
 		return v
 	}
 	serves := servingSites(c)

@@ -70,11 +70,14 @@ func judgeLock(c *check.Case) check.Verdict {
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Requests wait for one lock: %s.", site)
 	v.Saves = c.Save(behind.Own, -1, -1)
-	for _, d := range details[:min(3, len(details))] {
+	for _, d := range check.ToldDetails(details, l.Charges[ledger.Lock]) {
 		v.Evidence = append(v.Evidence, c.Figure("slow.lock_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
 	fix, at := "do less under this lock, use one lock per key, or let readers use an atomic snapshot", site
+	if holder := c.HolderPlace(check.BehindMechanism(ledger.Lock), largestRoot(&behind)); holder != "" {
+		fix, at = "do less under this lock, which is mostly held by the code below, use one lock per key, or let readers use an atomic snapshot", holder
+	}
 	for m, what := range outside {
 		if 2*behind.Roots[m] >= behind.Total {
 			v.Title = fmt.Sprintf("Requests wait for one lock, which is held during %s: %s.", what, site)
@@ -85,6 +88,16 @@ func judgeLock(c *check.Case) check.Verdict {
 	v.Fix = append(v.Fix, check.Fix{Text: fix, Code: at})
 	v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 { ch := l.Of(row); return ch[ledger.Lock] }))
 	return v
+}
+
+// largestRoot returns the mechanism in which most of the waits for holders end.
+func largestRoot(b *check.Behind) (most ledger.Mechanism) {
+	for k := range b.Roots {
+		if b.Roots[k] > b.Roots[most] {
+			most = ledger.Mechanism(k)
+		}
+	}
+	return most
 }
 
 // judgeLockOverCall judges by requests that make no call and go on when another request's call is answered; ok is false where they do not. How

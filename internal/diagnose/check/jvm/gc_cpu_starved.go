@@ -87,8 +87,11 @@ func judgeStarved(c *check.Case) check.Verdict {
 	}
 	starved := timed.Where(func(x metrics.Pause) bool { return g.isStarved(x, pace) })
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("GC threads got enough CPU in all long collections (up to %s)", ofCPUs(pace.bestPace(timed)))}
-	if len(g.Pauses) == 0 {
+	switch long := timed.Where(func(x metrics.Pause) bool { return float64(x.To-x.From) >= worthStarved.Value }); {
+	case len(g.Pauses) == 0:
 		v.Summary = "no collections"
+	case len(long) == 0:
+		v.Summary = fmt.Sprintf("no collection took %v", worthStarved)
 	}
 	if len(starved) == 0 {
 		v.Rule = check.Absent

@@ -229,7 +229,7 @@ func TestCountersAloneEdges(t *testing.T) {
 		{PageFaults, figures{"process.cpu": 1}, nil, row{About: "faults were not counted", Rule: check.NotRecorded}},
 
 		{CPUSaturation, figures{"process.cpu": .2, "process.runDelay": .3, "host.cpu.busy": 3.7, "host.pressure.cpu.some": .9}, nil, row{About: "its threads wait longer than they run", Rule: check.Matters, ID: "process.runnable_threads", Figure: .3, Says: "0.3 runnable threads of the process waited"}},
-		{CPUSaturation, figures{"process.cpu": .35, "process.runDelay": .3, "host.cpu.busy": 3.7, "host.pressure.cpu.some": .9}, nil, row{About: "its threads run longer", Rule: check.NotRecorded, Says: "0.3 of the process's threads waited for a CPU"}},
+		{CPUSaturation, figures{"process.cpu": .35, "process.runDelay": .3, "host.cpu.busy": 3.7, "host.pressure.cpu.some": .9}, nil, row{About: "its threads run longer", Rule: check.NotRecorded, Says: "0.3 threads of the process waited for a CPU"}},
 		{CPUSaturation, figures{"process.cpu": .2, "process.runDelay": .24, "host.cpu.busy": 3.7, "host.pressure.cpu.some": .9}, nil, row{About: "a quarter of a thread does not wait", Rule: check.NotRecorded}},
 		{CPUSaturation, figures{"process.cpu": .2, "process.runDelay": .09, "host.cpu.busy": 3.7, "host.pressure.cpu.some": .9}, nil, row{About: "hardly any waits", Rule: check.TooLittle, ID: "process.runnable_threads", Figure: .09}},
 		{CPUSaturation, figures{"process.cpu": .2, "process.runDelay": .3, "host.cpu.busy": 3.5, "host.pressure.cpu.some": .9}, nil, row{About: "the host is not full", Rule: check.NotRecorded, Says: "the host uses 3.5 of 4 CPUs"}},

@@ -67,6 +67,9 @@ func judgeSaturation(c *check.Case) check.Verdict {
 		return saturationUntraced(c, s, v)
 	case s.measured:
 		v.Summary = fmt.Sprintf("for %s of its run time the host did not run the process", units.Percent(s.share))
+		if s.share == 0 {
+			v.Summary = "the host always ran the process"
+		}
 	}
 	if !s.agree {
 		v.Rule = check.Contradictory

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
@@ -132,21 +133,33 @@ func (d delay) ruleOutIfHardlyWaited(c *check.Case, v *check.Verdict) bool {
 	case d.slow && !d.isSlowEnough(c):
 		v.Rule = check.Brief
 		v.Noticed(meanSlow(c), noticeable)
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 		return true
 	default:
 		return false
 	}
 	v.Rule = check.TooLittle
+	before := v.Summary
 	v.Evidence = append(v.Evidence, c.Figure("process.runnable_threads", "threads of the process waiting for a CPU, on average", d.threads, "count", d.origin))
 	if d.slow {
 		v.Weigh(d.share, check.Material)
-		v.Summary += fmt.Sprintf(", but the process's threads waited for a CPU for at most %s of the slow time", units.Percent(d.share))
+		v.Summary += fmt.Sprintf(", but the process's threads waited for a CPU for %s of the slow time", atMost(d.share))
 	} else {
 		v.Weigh(d.share, calm)
-		v.Summary += fmt.Sprintf(", but on average only %s of the process's threads waited for a CPU", units.Num(d.threads))
+		v.Summary += fmt.Sprintf(", but on average only %s threads of the process waited for a CPU", units.Num(d.threads))
+		if d.threads < check.HardlyWaiting.Value {
+			v.Summary = before + ", but hardly ever a thread of the process waited for a CPU"
+		}
 	}
 	return true
+}
+
+// atMost writes a share that is an upper bound.
+func atMost(share float64) string {
+	if text, tiny := strings.CutPrefix(units.Percent(share), "<"); tiny {
+		return "less than " + text
+	}
+	return "at most " + units.Percent(share)
 }
 
 // savedTime returns the slow time in which threads waited for a processor.
@@ -172,6 +185,6 @@ func (d delay) boundPhrase(watched bool, not string) string {
 	case d.slow:
 		return fmt.Sprintf(", and the process's threads waited for a CPU for up to %s of the slow time", units.Percent(d.share))
 	default:
-		return fmt.Sprintf(", and on average %s of the process's threads waited for a CPU", units.Num(d.threads))
+		return fmt.Sprintf(", and on average %s threads of the process waited for a CPU", units.Num(d.threads))
 	}
 }

@@ -120,9 +120,12 @@ func judgeSync(c *check.Case) check.Verdict {
 		v.Summary += ", " + each + " of each slow request affected"
 	}
 	v.Evidence = append(v.Evidence, diskFigures(c)...)
-	behind := f.x != nil && 2*f.x.linked >= f.x.ns
 	once := "sync once for many requests: collect their writes, write, sync, and answer all of them (group commit)"
-	if behind {
+	switch {
+	case f.x == nil || 2*f.x.linked < f.x.ns:
+	case 2*f.x.queued >= f.x.linked:
+		once = "other requests wait until a thread or connection that is in a sync is free: " + once
+	default:
 		once = "other threads wait for the lock during the sync: release it before the sync, and " + once
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: once, Code: siteOf(c, &f)})

@@ -80,8 +80,10 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 	}
 	if x.ns > 0 {
 		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_ms", "slow time: "+m.what, float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())),
-			c.Figure("slow.kernel_requests", "slow requests that spent time on it, of "+units.Count(len(l.Slow)), float64(x.waiters), "count", check.From(l.StatesFrom())),
 			c.Figure("requests.usual_kernel_ms", "usual time on it per request (median of the most affected route)", float64(x.usual)/1e6, "ms", check.From(l.StatesFrom())))
+	}
+	if x.ns > 0 && !l.Sampled { // else it is known how much of the time of all was spent on it, and not by which of them
+		v.Evidence = append(v.Evidence, c.Figure("slow.kernel_requests", "slow requests that spent time on it, of "+units.Count(len(l.Slow)), float64(x.waiters), "count", check.From(l.StatesFrom())))
 	}
 	unseen := c.Share(ledger.Unobserved)
 	v.Missed(unseen, check.MaterialUnseen)
@@ -91,7 +93,7 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 		v.Summary += ", as in requests that were not slow"
 	case x.share >= check.Material.Value && !c.UserVisible(check.Noticeable):
 		v.Rule = check.Brief
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 	case x.share >= check.Material.Value:
 		v.Rule = check.Matters
 		m.fillSupported(c, k, &v, &f)
@@ -101,7 +103,7 @@ func (m *mechanism) judgeLoss(c *check.Case) (v check.Verdict, f finding) {
 		v.Needs = []check.Need{c.Trace("a longer recording under load", "")}
 	case unseen >= check.MaterialUnseen.Value:
 		v.Rule, v.Needs = check.Unseen, []check.Need{needMore(c)}
-		v.Summary += fmt.Sprintf(", but %s of it was not observed", units.Percent(unseen))
+		v.Summary += fmt.Sprintf(", but %s of slow time was not observed", units.Percent(unseen))
 	}
 	return v, f
 }

@@ -58,6 +58,7 @@ type charged struct {
 	usual   int64   // ns per request
 	places  []ledger.Place
 	linked  int64 // ns of that behind holders
+	queued  int64 // ns of that, in the queue of a pool whose threads or connections are the holders
 	per1    func(row int) int64
 	waiters int     // slow requests with any
 	locked  bool    // most of it is behind a lock with an unseen holder, known by the stacks of threads at work
@@ -76,6 +77,7 @@ func (m *mechanism) chargedOf(c *check.Case) *charged {
 		x.places = append(x.places, p)
 		x.ns += p.Ns
 		x.linked += p.Linked.Sum()
+		x.queued += p.Linked[ledger.PoolThread] + p.Linked[ledger.Pool]
 		for n, v := range p.Per {
 			x.per[n] += v
 		}

@@ -145,14 +145,18 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		v.Title = fmt.Sprintf("Requests compute on the %s, or wait while it works for others: %s of slow time.", loops, units.Percent(share))
 	}
 	if part := w.waitShare(h.ns); h.route != "" && part >= check.Material.Value {
-		v.Title += fmt.Sprintf(" In %s of that it %s.", units.Percent(part), h.activityText())
+		it := "it"
+		if len(w.loops) > 1 {
+			it = "their loop"
+		}
+		v.Title += fmt.Sprintf(" In %s of that %s %s.", units.Percent(part), it, h.activityText())
 	}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.loop_ms", "slow time in which data had arrived and its event loop was busy", float64(w.sum)/1e6, "ms", at),
 		c.Figure("loop.longest_wait_ms", "longest wait for it", float64(w.longest)/1e6, "ms", at),
 		c.Figure("slow.wait_requests", "slow requests that waited for it, of "+units.Count(len(l.Slow)), float64(w.requests), "count", at))
 	for i, h := range w.holders[:min(len(w.holders), 3)] {
-		if what := h.activityText(); i > 0 || what != "" {
+		if what := h.activityText(); i > 0 && w.waitShare(h.ns) >= check.WorthTelling.Value || i == 0 && what != "" {
 			v.Evidence = append(v.Evidence, c.Figure("loop.holder_share", "share of that wait in which the loop "+cmp.Or(what, "did what is not known"), w.waitShare(h.ns), "1", at))
 		}
 	}
@@ -164,7 +168,7 @@ func judgeBlockedLoop(c *check.Case) check.Verdict {
 		}
 		v.Evidence = append(v.Evidence, c.Figure("loop.function_share", "share of the looks at the loop's thread, while it had work, "+does, site.Share, "1", site.Origin))
 	}
-	v.Fix = append(v.Fix, offLoop(c, h, &site))
+	v.Fix = append(v.Fix, offLoop(c, h, &site, w.lanes))
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if accepts {
 			return loopWait(c, row) + entranceWait(c, row)
@@ -239,8 +243,12 @@ func loopsKeptByCalls(c *check.Case) bool {
 }
 
 // offLoop returns what helps against a blocked event loop.
-func offLoop(c *check.Case, h *loopHolder, site *loopSite) check.Fix {
+func offLoop(c *check.Case, h *loopHolder, site *loopSite, lanes map[evidence.LaneID]bool) check.Fix {
 	fix := check.Fix{Code: site.Name()}
+	if site.logs {
+		fix.Text = "what is written to the log waits on the event loop until its reader has taken more (pino's sonic-boom sleeps until then): find why the reader of standard output or of the file is slow, or write without blocking (pino.destination with sync: false, or a transport in a thread of its own)"
+		return fix
+	}
 	if strings.HasPrefix(site.Function, privateToLoop) && site.waits != "" { // the call is told, and what made it has no name
 		fix.Code = ""
 	}
@@ -253,7 +261,7 @@ func offLoop(c *check.Case, h *loopHolder, site *loopSite) check.Fix {
 		fix.Text = "do not compute this on the event loop: split it, use the asynchronous form of the call, or make it"
 	}
 	fix.Text += " on a pool of threads or in another process"
-	if how := loopAdvice(c); how != "" {
+	if how := loopAdvice(c, lanes); how != "" {
 		fix.Text += " (" + how + ")"
 	}
 	return fix
@@ -269,19 +277,20 @@ var loopLibraries = []struct {
 }{
 	{[]string{"uv_run", "uv__io_poll", "node::"}, "Node.js: worker_threads"},
 	{[]string{"_PyEval", "PyEval_", ".py:", "asyncio"}, "asyncio: run_in_executor, or a handler that is not async"},
-	{[]string{"io.vertx."}, "Vert.x: executeBlocking"},
+	{[]string{"io.vertx.core.http.impl.", "io.vertx.ext.web."}, "Vert.x: executeBlocking"}, // its clients run on the loops of other servers, too
+	{[]string{"io.micronaut.http.server."}, "Micronaut: @ExecuteOn(TaskExecutors.BLOCKING)"},
 	{[]string{"io.undertow."}, "Undertow: dispatch"},
 	{[]string{"reactor.core.", "reactor.netty."}, "Reactor: subscribeOn(Schedulers.boundedElastic())"},
 	{[]string{"tokio::"}, "tokio: spawn_blocking"},
 }
 
-// loopAdvice returns what the libraries on the stacks of the process's threads have for long work, "" if none of them is known.
-func loopAdvice(c *check.Case) string {
+// loopAdvice returns what the libraries on the stacks of the loops' threads have for long work, "" if none of them is known.
+func loopAdvice(c *check.Case, lanes map[evidence.LaneID]bool) string {
 	var found []string
 	seen := make(map[evidence.StackID]bool)
 	looks := c.Threads().Samples(c.Subject)
 	for i := range looks {
-		if seen[looks[i].Stack] {
+		if seen[looks[i].Stack] || len(lanes) > 0 && !lanes[looks[i].Lane] {
 			continue
 		}
 		seen[looks[i].Stack] = true
@@ -405,10 +414,13 @@ func (w *loopWaits) waitShare(ns int64) float64 { return float64(ns) / float64(m
 func (w *loopWaits) describeLoops() (loops, are string) {
 	if len(w.loops) == 1 {
 		for name := range w.loops {
+			if !strings.HasPrefix(name, evidence.Wait{Kind: evidence.EventLoop}.String()) { // carriers of virtual threads
+				return name, "are"
+			}
 			return name, "is"
 		}
 	}
-	return units.Plural(len(w.loops), "event loop") + " of the process", "are"
+	return units.Plural(len(w.loops), "event loop"), "are" // of one process, or of its workers
 }
 
 // activityText says what the loop did, "" if unknown.
@@ -426,6 +438,25 @@ func (h *loopHolder) activityText() string {
 type loopSite struct {
 	check.Effort
 	waits string // what they waited for there, as the end of a sentence: "sleeping (nanosleep)"; "": they ran
+	logs  bool   // most of these waits are in a library that sleeps while what it writes to is full
+}
+
+// blockingLoggers are parts of the names of frames of libraries that write a log and sleep on their caller's thread while a pipe or a file takes
+// no more (https://github.com/pinojs/sonic-boom, retryEAGAIN).
+var blockingLoggers = []string{"sonic-boom"}
+
+// logsThere says whether most of the looks at a place, by stack, are within a library that writes a log.
+func logsThere(b *evidence.Bundle, looks map[evidence.StackID]float64) bool {
+	var all, logs float64
+	for stack, n := range looks {
+		all += n
+		if slices.ContainsFunc(threadstack.Of(b, stack).Frames, func(f string) bool {
+			return slices.ContainsFunc(blockingLoggers, func(l string) bool { return strings.Contains(f, l) })
+		}) {
+			logs += n
+		}
+	}
+	return logs > all/2
 }
 
 // findSite finds the place where the loops' threads were seen most while they had work; with
@@ -461,6 +492,7 @@ func (w *loopWaits) findSite(blocked bool) (most loopSite) {
 		return loopSite{}
 	}
 	most.Inner = w.c.InnerOf(most.Site, stacks[most.waits])
+	most.logs = most.waits != "" && logsThere(w.c.Bundle, stacks[most.waits])
 	if all > 0 {
 		most.Share = float64(seen[where{most.Site, most.waits}]) / float64(all)
 	}

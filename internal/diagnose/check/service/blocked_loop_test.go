@@ -178,3 +178,20 @@ func TestLoopBusyWithCalls(t *testing.T) {
 		}
 	}
 }
+
+// A wait within a library that writes a log is told as such, another one on the same loop is not.
+func TestLogsThere(t *testing.T) {
+	b := evidence.NewBundle()
+	p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "syscalls.txt"}), "syscalls")
+	of := func(frames ...string) evidence.StackID {
+		return stacktest.Intern(p, threadstack.Stack{Frames: frames, ThreadInfo: evidence.ThreadInfo{Name: "node"}})
+	}
+	logs := of("sleep (node_modules/atomic-sleep/index.js)", "release (node_modules/sonic-boom/index.js)", "use (src/log.ts)")
+	asks := of("ask (src/ask.ts)")
+	p.Close()
+	for n, want := range map[float64]bool{3: true, 1: false} {
+		if got := logsThere(b, map[evidence.StackID]float64{logs: n, asks: 1}); got != want {
+			t.Errorf("%v of %v looks: %v", n, n+1, got)
+		}
+	}
+}

@@ -28,7 +28,7 @@ How to tell it from similar problems: a slow query that each request makes is sl
 What helps: let one request make the value while the others wait for it (single flight, a lock for each key) or
 get the old one; make it again before it expires; spread when entries expire. What does not help: a longer time to
 live alone, a larger pool, a faster database.`,
-	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; at least as long as that takes without any before; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls; or 3 crowds of 4 requests that run one function, half of what runs while requests are slow, which hardly runs between; or by the program's log, 4 that make one value at once, of a second and more",
+	Least: "4 identical calls at the same time, 8 of 10 of them begun before the first was answered, at least twice; without any before for at least as long as they begin after each other; requests of the route that make none half as many as all, and four times as quick; and 25 % of slow time during these calls; or 3 crowds of 4 requests that run one function, half of what runs while requests are slow, which hardly runs between; or by the program's log, 4 that make one value at once, of a second and more",
 	Thresholds: []check.Threshold{check.TwoKinds, begunBefore, burstTime, crowdsLeast, givenUp, mostBeside, mostInCrowds, mostMeanwhile, quickerWithout, sameWork, servedWithout, stampedeCalls, stampedeLeast,
 		stampedeTimes, surging, toldStampede, check.FewClocked, check.Material, check.Noticeable, check.SlowShare, check.SomeSlow},
 
@@ -160,7 +160,7 @@ func judgeStampede(c *check.Case) check.Verdict {
 		return v
 	}
 	v.Rule = check.Matters
-	v.Title = fmt.Sprintf("Up to %d requests of %s make the same call to %s at once, after %s without one: %s of slow time passes during these calls. A cached value has probably expired.", s.most, routeName(c, s.route), to, units.Time(float64(s.quiet)), units.Percent(share))
+	v.Title = fmt.Sprintf("Up to %d requests of %s make the same call to %s at once, after %s without one: %s of slow time. A cached value has probably expired.", s.most, routeName(c, s.route), to, units.Time(float64(s.quiet)), units.Percent(share))
 	v.Saves = c.Save(per, -1, -1)
 	v.Fix = append(v.Fix, check.Fix{Text: "let one request make the value while the others wait for it or get the old one (single flight, a lock for each key), or make it again before it expires"})
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, meanwhile(row)-usual) }))
@@ -221,7 +221,7 @@ func crowdsOf(calls []*exchangedCall) *stampede {
 				early++
 			}
 		}
-		if i == 0 || early < stampedeCalls.Int() || float64(early) < begunBefore.Value*float64(len(of.calls)) || of.from-all[i-1].until < of.until-of.from {
+		if i == 0 || early < stampedeCalls.Int() || float64(early) < begunBefore.Value*float64(len(of.calls)) || of.from-all[i-1].until < of.calls[len(of.calls)-1].begun-of.from { // how long they take depends on how many there are
 			continue
 		}
 		in += len(of.calls)

@@ -172,15 +172,16 @@ func largestName[N cmp.Ordered](m map[evidence.NameID]N) (best evidence.NameID) 
 // perRequest returns how many calls a slow request makes.
 func (s *spanned) perRequest() float64 { return float64(s.calls) / float64(len(s.slow)) }
 
-// localTime returns the mean time (ns) a slow request takes in the process itself.
+// localTime returns the mean time (ns) of a slow request outside its calls and its waits for a connection.
 func (s *spanned) localTime() float64 { return s.took - s.called - s.pooled }
 
-// formatCalls says what a slow request's time went into: "40 calls × 0.3 ms = 12 ms of 2,300 ms".
+// formatCalls says what a slow request's time went into: "a slow request makes 40 calls × 0.3 ms = 12 ms of 2.3 s; 2.29 s pass outside its known calls".
+// Calls that are not linked to their requests are not among them.
 func (s *spanned) formatCalls() string {
 	if s.calls == 0 {
-		return "a slow request has no calls"
+		return "no call of a slow request is known"
 	}
-	return formatProduct(s.perRequest(), s.call, s.called, s.took)
+	return fmt.Sprintf("a slow request makes %s; %s pass outside its known calls", formatProduct(s.perRequest(), s.call, s.called, s.took), units.Time(s.took-s.called))
 }
 
 // aboutOne is how far the mean number of calls per request may be from 1 to be printed as 1.
@@ -207,7 +208,7 @@ func formatMillis(ns float64) string { return units.Num(ns/1e6) + " ms" }
 // addFigures adds what spans show.
 func (s *spanned) addFigures(c *check.Case, v *check.Verdict) {
 	v.Evidence = append(v.Evidence,
-		c.Figure("requests.local_ms", fmt.Sprintf("local time of a slow request: in the process itself, between calls (mean of %d requests of %s)", len(s.slow), units.Time(s.took)), s.localTime()/1e6, "ms", s.origin))
+		c.Figure("requests.local_ms", fmt.Sprintf("time of a slow request outside its known calls and waits for a connection (mean of %d requests of %s)", len(s.slow), units.Time(s.took)), s.localTime()/1e6, "ms", s.origin))
 	if s.calls == 0 {
 		return
 	}

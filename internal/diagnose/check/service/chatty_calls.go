@@ -183,7 +183,10 @@ func judgeChatty(c *check.Case) check.Verdict {
 		if g.medianCalls() >= manyCalls.Int64() && g.each < shortCall.Value { // some of them take longer than all together should
 			v.Rule = check.Explained
 		}
-		v.Summary = fmt.Sprintf("the median request of %s makes %s", routeName(c, g.route), units.Plural(int(g.medianCalls()), "call"))
+		v.Summary = fmt.Sprintf("the median request of %s makes %s to %s", routeName(c, g.route), units.Plural(int(g.medianCalls()), "call"), c.Bundle.Names.Text(g.to))
+		if g.medianCalls() == 0 { // others may make calls that are not linked to them
+			v.Summary = fmt.Sprintf("no call of most requests of %s is known", routeName(c, g.route))
+		}
 		return v
 	}
 	median := worst.medianCalls()

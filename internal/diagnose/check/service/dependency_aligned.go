@@ -85,7 +85,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 		}
 	}
 	share := float64(sums[top]) / float64(max(1, l.Total))
-	v = check.Verdict{Rule: check.TooLittle, Summary: formatBeyondUsual(sums[top], share)}
+	v = check.Verdict{Rule: check.TooLittle, Summary: formatBeyondUsual(max(1, sums[top]), sums[top], share)}
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.aligned_share", "share of the slow requests that end right after a call which takes most of their time", float64(met)/float64(len(l.Slow)), "1", x.origin),
 		c.Figure("requests.usual_dependency_ms", "usual wait for dependencies per request (median)", float64(usual[top])/1e6, "ms", x.origin))

@@ -70,7 +70,7 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	v.Rule, v.Weight = check.Matters, w.of
 	v.Title = fmt.Sprintf("Requests of %s always wait %s for %s: %s of their time.", routeName(c, w.route), units.Time(float64(w.p50)), whom, units.Percent(w.share))
 	v.Summary = fmt.Sprintf("%s for a statement, while others there take %s", units.Time(float64(w.p50)), units.Time(float64(w.others)))
-	v.Evidence = append(v.Evidence,
+	v.Evidence = append([]check.Evidence(nil), // what slow requests of other routes wait for is beside the point
 		c.Figure("call.p50_ms", fmt.Sprintf("median duration of that statement, in %s of %s", units.Plural(w.requests, "request"), routeName(c, w.route)), float64(w.p50)/1e6, "ms", x.origin),
 		c.Figure("call.others_p50_ms", "median duration of others at the same database", float64(w.others)/1e6, "ms", x.origin))
 	fix := boundOf(whom)

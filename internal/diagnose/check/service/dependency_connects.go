@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
@@ -64,8 +65,8 @@ func connectsEach(c *check.Case, v check.Verdict) check.Verdict {
 	whom := c.Bundle.Names.Text(worst.to)
 	v.Title = fmt.Sprintf("Requests of %s open a new connection to %s for a single call: its set-up takes %s of these requests' time.", routeName(c, worst.route), whom, units.Percent(worst.share))
 	v.Summary = fmt.Sprintf("%s opened to %s for %s", units.Plural(worst.connections, "connection"), whom, units.Plural(worst.calls, "question"))
-	v.Evidence = append(worst.listFigures(c, x), v.Evidence...)
-	v.Fix = append(v.Fix, keepConnections(whom))
+	v.Evidence = worst.listFigures(c, x) // what slow requests of other routes wait for is beside the point
+	v.Fix = append(v.Fix, keepConnections(c, whom))
 	r := &c.Bundle.Requests
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if ns, known := worst.byRow[row]; known || r.Route.At(row) != worst.route {
@@ -84,8 +85,13 @@ func (w *connecting) listFigures(c *check.Case, x *exchanged) []check.Evidence {
 	}
 }
 
-func keepConnections(whom string) check.Fix {
-	return check.Fix{Text: fmt.Sprintf("keep connections to %s open between calls: one client for all requests, with keep-alive and a pool that keeps as many idle as calls run side by side (Go: MaxIdleConnsPerHost is 2 unless set, and each response must be read to its end)", whom)}
+// keepConnections returns what helps where each call opens a connection, in the terms of the service's runtime.
+func keepConnections(c *check.Case, whom string) check.Fix {
+	text := fmt.Sprintf("keep connections to %s open between calls: one client for all requests, with keep-alive and a pool that keeps as many idle as calls run side by side", whom)
+	if how := platform.ByID(c.Runtime()).KeepsConnections; how != "" {
+		text += " (" + how + ")"
+	}
+	return check.Fix{Text: text}
 }
 
 // connectingOf returns the dependencies to which connections are opened for single calls. What is asked before a protocol is known, as for TLS or

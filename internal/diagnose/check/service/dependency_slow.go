@@ -33,7 +33,7 @@ the dependency. On a starved host both ends of a local connection wait.
 By elimination, if nothing was recorded inside the process: the duration of a call in
 the dependency's own monitoring, times the calls per request, is the most that the
 dependency can have cost. 40 queries of 0.3 ms are 12 ms of 2.3 s: it is not the
-database. Spans show the rest as local time, between the calls.
+database. Spans show the rest as time outside calls.
 
 A client that opens a connection for each call pays for its set-up (TLS, a login) each time, and
 each request of the route does: then the dependency is well, and kept connections help.
@@ -105,7 +105,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		wait = func(row int) int64 { ch := l.OfRoots(row); return ch[ledger.Dependency] }
 	}
 	per, usual, share := beyondUsual(c, ledger.Dependency, wait)
-	v := check.Verdict{Rule: check.TooLittle, Summary: formatBeyondUsual(sumInts(per), share)}
+	v := check.Verdict{Rule: check.TooLittle, Summary: formatBeyondUsual(l.Charges[ledger.Dependency], sumInts(per), share)}
 	v.Weigh(share, check.MaterialBeyond)
 	v.Evidence = append(v.Evidence,
 		c.Figure("slow.dependency_ms", "slow time waiting for dependencies", float64(l.Charges[ledger.Dependency])/1e6, "ms", check.From(l.StatesFrom())))
@@ -160,7 +160,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 	}
 	if !c.UserVisible(notice) {
 		v.Rule = check.Brief
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 		return v
 	}
 	if !c.AddsNoticeably(per, notice) {
@@ -212,7 +212,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 		v.Fix = append(v.Fix, check.Fix{Text: "one request calls, and the others wait for it: behind a lock that is held over the call, or for its result. Make the call without the lock, or before its result is needed, in the background, and use the old result until then"})
 	}
 	v.Saves = c.Save(per, -1, -1)
-	for _, d := range details[:min(3, len(details))] {
+	for _, d := range check.ToldDetails(details, l.Charges[ledger.Dependency]) {
 		v.Evidence = append(v.Evidence, c.Figure("slow.dependency_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(d.Detail), float64(d.Ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	if c.AnswersLate() {
@@ -362,8 +362,11 @@ func boundOf(whom string) check.Fix {
 	return boundWait
 }
 
-// formatBeyondUsual writes how much longer than usual (ns) slow requests waited for dependencies.
-func formatBeyondUsual(ns int64, share float64) string {
+// formatBeyondUsual writes how much longer than usual (ns) slow requests waited for dependencies, which they did for a time (all, ns).
+func formatBeyondUsual(all, ns int64, share float64) string {
+	if all == 0 {
+		return "no slow request waited for a dependency"
+	}
 	if ns <= 0 {
 		return "requests wait no longer than usual for dependencies"
 	}
@@ -392,7 +395,7 @@ func addInts(a, b []int64) []int64 {
 // addSpansAndMonitors adds what spans and monitors show, and writes the summary in their terms.
 func addSpansAndMonitors(c *check.Case, v *check.Verdict, spans *spanned, all []monitored) {
 	if spans != nil {
-		v.Summary = fmt.Sprintf("%s; local time %s", spans.formatCalls(), units.Time(spans.localTime()))
+		v.Summary = spans.formatCalls()
 		// A caller that is stopped, or has no processor, sees long calls.
 		if len(all) > 0 && all[0].mean < spans.call/2 {
 			v.Summary += fmt.Sprintf("; a call takes %s, measured by %s itself", units.Time(all[0].mean), all[0].name)

@@ -29,6 +29,7 @@ type exchangedCall struct {
 	request   int // row, −1 unknown
 	ends      transactionEnd
 	failed    bool
+	refused   bool // its answer is an error
 	again     int  // times that a query to a name server was sent again
 	unknown   bool // a name server answered that there is no such name
 }
@@ -79,12 +80,12 @@ func readExchanged(c *check.Case) *exchanged {
 		port, _ := v.Get(i, evidence.Connection)
 		sent, _ := v.Get(i, evidence.SentBytes)
 		unread, _ := v.Get(i, evidence.UnreadTime)
-		_, failed := v.Get(i, evidence.CallFailed)
+		how, failed := v.Get(i, evidence.CallFailed)
 		if _, answered := v.Get(i, evidence.CallStatus); failed && !answered && v.End[i]-v.Start[i] < givenUp.Int64() {
 			failed = false // a farewell, after which the connection is closed
 		}
 		call := exchangedCall{to: v.Cause.At(i), operation: v.NameOf(i, evidence.Operation), sent: int64(sent), port: int64(port), begun: v.Start[i],
-			arrived: max(v.Start[i], v.End[i]-int64(unread)), end: v.End[i], request: int(v.Request.At(i)) - 1, failed: failed}
+			arrived: max(v.Start[i], v.End[i]-int64(unread)), end: v.End[i], request: int(v.Request.At(i)) - 1, failed: failed, refused: how == evidence.FailedByAnswer}
 		again, _ := v.Get(i, evidence.SentAgain)
 		call.again = int(again)
 		_, call.unknown = v.Get(i, evidence.UnknownName)

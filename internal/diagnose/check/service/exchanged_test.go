@@ -207,8 +207,10 @@ func quotesBy(workers, attempts int, outage int64) []byte {
 
 // reports are requests for what is kept for some seconds; then all that come make it anew until one has, or it is made in time by nobody
 // who waits.
-func reports(together bool, rate float64) []byte {
-	const seconds, kept, takes = 25, 3000 * ms, 160 * ms
+func reports(together bool, rate float64) []byte { return reportsTaking(160*ms, together, rate) }
+
+func reportsTaking(takes int64, together bool, rate float64) []byte {
+	const seconds, kept = 25, 3000 * ms
 	s := newKernelSaw()
 	s.lookups(30, seconds, false)
 	expires, made := began+kept, int64(0)
@@ -408,6 +410,7 @@ func TestNamed(t *testing.T) {
 		"many calls of some":    {graphQL(90), judgeChatty, "% of the requests of POST /graphql make 91 calls each to PostgreSQL at 10.0.0.7:5432 (SELECT items), one after the other", "ask once for all of it"},
 		"a connection for each": {paid(true), judgeDependency, "Requests of POST /pay/{id} open a new connection to 10.0.0.9:8080 for a single call: its set-up takes 6", "keep connections to 10.0.0.9:8080 open"},
 		"a storm":               {quotes(3, 1400*ms), judgeRetries, "Failed calls to 10.0.0.9:8080 are repeated: 1.7", "budget"},
+		"a stampede that lasts": {reportsTaking(1300*ms, true, 40), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after ", "single flight"},
 		"a stampede":            {reports(true, 80), judgeStampede, "requests of GET /report make the same call to PostgreSQL at 10.0.0.7:5432 (SELECT orders) at once, after 2.8", "single flight"},
 	} {
 		v := x.judge(caseOf(t, x.text))

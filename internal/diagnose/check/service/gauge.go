@@ -203,6 +203,12 @@ func judgeTaken(c *check.Case, s *spanned) check.Verdict {
 	v.Evidence = append(v.Evidence, c.Figure("slow.pool_wait_mean_ms", fmt.Sprintf("wait of a slow request for a connection (mean of %d)", len(s.slow)), s.pooled/1e6, "ms", s.origin))
 	if share < check.Material.Value || !c.Slow() {
 		v.Rule = c.Cleared(share)
+		// Where the kernel saw the calls, and not most of what requests do, more of them may wait for it.
+		if unseen := c.Share(ledger.Unobserved); c.Slow() && share >= check.Arguable.Value && exchangedOf(c) != nil && unseen >= check.MaterialUnseen.Value {
+			v.Missed(unseen, check.MaterialUnseen)
+			v.Rule, v.Needs = check.Unseen, []check.Need{readPool}
+			v.Summary += fmt.Sprintf(", and %s of slow time was not observed", units.Percent(unseen))
+		}
 		return v
 	}
 	v.Rule = check.Matters

@@ -175,7 +175,7 @@ func ownWork(c *check.Case) check.Verdict {
 		return v
 	case !c.UserVisible(check.Noticeable) && !twoModes(c, per):
 		v.Rule = check.Brief
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 		return v
 	case loopsTakeShortTurns(c) && !computesNoticeably(&v, per) && !twoModes(c, per):
 		v.Rule = check.Unnoticed

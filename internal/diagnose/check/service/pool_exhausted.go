@@ -46,7 +46,7 @@ rejecting excess requests at the entrance instead of queueing them inside.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for the pool, with a p99 of %v unless --slo is given; or a gauge that shows it full with requests waiting, at one reading at least %v and half as many as it has places, or at least as many goroutines that wait for it at one look; or a log line of its library about a request that gave up, or of a server that has no place left, or %v of whose workers are blocked at once",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longQueue, fewBlocked),
 	Thresholds: []check.Threshold{again, alsoWaited, atOnce, comfortable, fewBlocked, fewReadings, fewUnanswered, full, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
-		tellers, twiceReached, check.FarLonger, check.Material, check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable,
+		tellers, twiceReached, check.Arguable, check.FarLonger, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
@@ -82,7 +82,7 @@ func judgePool(c *check.Case) check.Verdict {
 		}
 		return v
 	case spans != nil:
-		return check.Verdict{Rule: check.NotRecorded, Summary: "the spans do not show waits for a connection, which would be part of local time", Needs: []check.Need{readPool}}
+		return check.Verdict{Rule: check.NotRecorded, Summary: "the recorded calls do not show waits for a connection, which would be part of the time outside them", Needs: []check.Need{readPool}}
 	default:
 		if v, ok := judgeLimits(c); ok && c.Ledger == nil {
 			return v
@@ -207,7 +207,7 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 		return v
 	case !c.UserVisible(check.Noticeable):
 		v.Rule = check.Brief
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 		return v
 	}
 	chain := c.Chain(wait, &behind)
@@ -265,7 +265,10 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 	if 200*(behind.Total-names[0].ns) <= behind.Total && len(eventWaits(c)) == 0 { // one figure of one thing: shown as 100 % of it
 		v.Evidence[0].Text, told = "slow time waiting for: "+name, nil
 	}
-	for _, x := range told {
+	for i, x := range told {
+		if i > 0 && float64(x.ns) < check.WorthTelling.Value*float64(behind.Total) {
+			break
+		}
 		v.Evidence = append(v.Evidence, c.Figure("slow.pool_at_ms", "slow time waiting for: "+c.Bundle.Names.Text(x.id), float64(x.ns)/1e6, "ms", check.From(l.StatesFrom())))
 	}
 	v.Evidence = append(v.Evidence, chain...)
@@ -313,6 +316,8 @@ func judgeWaits(c *check.Case, all []gauged) check.Verdict {
 			fix.Code = at.String()
 		} else if tasks != "" && fix.Code == name {
 			fix.Code = tasks
+		} else if what.Kind == evidence.OneAtATime && fix.Code == name { // it is no code
+			fix.Code = ""
 		}
 		v.Fix = append(v.Fix, fix)
 	}

@@ -26,7 +26,11 @@ func enlargeFix(c *check.Case, name string) check.Fix {
 		return check.Fix{Text: "end each transaction on every way out of the code that begins it, by a commit or a rollback, also where a request is refused or fails (defer tx.Rollback(), try-with-resources, a transaction block). A larger pool only delays the moment when all are kept", Code: name}
 	}
 	if what.Kind == evidence.LostPool {
-		return check.Fix{Text: "give each connection back on every way out of the code that asked: read the answer to its end or close its body, also where its status is an error or the caller returns early (defer resp.Body.Close() before the status is looked at, try-with-resources, using). A larger pool only delays the moment when all are lost", Code: name}
+		how := "read the answer to its end or close its body, also where its status is an error or the caller returns early (defer resp.Body.Close() before the status is looked at, try-with-resources, using)"
+		if isDatabase(what.Of) {
+			how = "close rows and statements, also where the caller returns before it has read all rows (defer rows.Close(), try-with-resources, using, a with block)"
+		}
+		return check.Fix{Text: "give each connection back on every way out of the code that asked: " + how + ". A larger pool only delays the moment when all are lost", Code: name}
 	}
 	if what.Kind == evidence.HeldPool {
 		return check.Fix{Text: "hold a connection for no longer than the calls on it need: a request that holds one must not wait for a second one of the same pool, so read all rows and close them before the next statement, or use the same connection or transaction for it; nor may it call another service or compute while it holds one. A larger pool only delays the moment when all are held. From outside, a semaphore around the call looks like a pool of connections", Code: name}

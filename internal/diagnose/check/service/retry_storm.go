@@ -71,7 +71,7 @@ func judgeRetries(c *check.Case) check.Verdict {
 	x, l := exchangedOf(c), c.Ledger
 	s := check.Once(c, findStorm)
 	if s == nil {
-		return check.Verdict{Rule: check.Absent, Summary: describeFailed(x)}
+		return check.Verdict{Rule: check.Absent, Summary: x.describeFailed()}
 	}
 	var v check.Verdict
 	v.Rule = check.TooLittle
@@ -131,6 +131,20 @@ func judgeRetries(c *check.Case) check.Verdict {
 	return v
 }
 
+// describeFailed says how many of the calls failed.
+func (x *exchanged) describeFailed() string {
+	failed := 0
+	for i := range x.calls {
+		if x.calls[i].failed || x.calls[i].refused {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return "no call failed"
+	}
+	return fmt.Sprintf("only %s of %s failed", units.Count(failed), units.Plural(len(x.calls), "call"))
+}
+
 // describeUsual says what the usual number of calls is of.
 func (s *storm) describeUsual() string {
 	if s.always {
@@ -166,20 +180,6 @@ func (s *storm) holdsWorkers(c *check.Case) bool {
 		}
 	}
 	return 2*failed >= served
-}
-
-// describeFailed says how many of the calls fail, where these are few.
-func describeFailed(x *exchanged) string {
-	failed := 0
-	for i := range x.calls {
-		if x.calls[i].failed {
-			failed++
-		}
-	}
-	if failed == 0 {
-		return fmt.Sprintf("none of %s failed", units.Plural(len(x.calls), "call"))
-	}
-	return fmt.Sprintf("%d of %s failed", failed, units.Plural(len(x.calls), "call"))
 }
 
 // callsOfSecond counts calls to one place.

@@ -77,7 +77,7 @@ func TestJudgedByLooks(t *testing.T) {
 		{"nobody looked, others use the rest", judgeCapacity, seen{usual: 10, slow: 200, at: 20, cpu: 50, ready: 15}, check.Inconclusive, "what requests waited for was not recorded"},
 		{"a dependency, awaited", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.NetWait, cpu: 10}, check.Supported, "Slow requests wait for http db:80."},
 		{"awaited, of whom is not known", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10}, check.Inconclusive, "of slow time is awaiting something, above the usual 9 ms; its target was not recorded"},
-		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, check.RuledOut, "no longer than usual"},
+		{"queued for a thread", judgeDependency, seen{usual: 10, slow: 200, at: 20, kind: evidence.Awaiting, cpu: 10, queue: 100}, check.RuledOut, "no slow request waited for a dependency"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := tt.in.subject(t)

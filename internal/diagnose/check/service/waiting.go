@@ -45,7 +45,7 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 What helps: depends on the place. The named code shows what it waits for.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock",
 		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
-	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, fewMoments, givenUp, mostLocked, leastMoments, leastStands, longHold, longTurn, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
+	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, fewMoments, givenUp, leastFailed, mostLocked, leastMoments, leastStands, longHold, longTurn, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.ParkedLeast, check.ParkedMost, check.ParkedTimes, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -206,8 +206,10 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 	v := check.Verdict{Rule: check.TooLittle, Summary: fmt.Sprintf("%s at %s", check.OfSlow(share), name)}
 	v.Weigh(share, check.Material)
 	v.Evidence = append(v.Evidence,
-		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.Wait)+": "+name, float64(p.Ns)/1e6, "ms", at),
-		c.Figure("slow.wait_requests", "slow requests that waited there, of "+units.Count(len(l.Slow)), float64(p.Requests), "count", at))
+		c.Figure("slow.wait_ms", "slow time "+p.Mechanism.TitleAt(platform.ByID(c.Runtime()).Lane, p.Wait)+": "+name, float64(p.Ns)/1e6, "ms", at))
+	if !l.Sampled { // else it is known how much of the time of all was there, and not which of them
+		v.Evidence = append(v.Evidence, c.Figure("slow.wait_requests", "slow requests that waited there, of "+units.Count(len(l.Slow)), float64(p.Requests), "count", at))
+	}
 	wait := func(row int) int64 { return l.At(row, p, sites) }
 	if p.From != "" && p.From != p.Where {
 		v.Evidence = append(v.Evidence, c.Seen("requests wait for it in "+p.From, at))
@@ -262,7 +264,7 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		return v
 	case !c.UserVisible(check.Noticeable):
 		v.Rule = check.Brief
-		v.Summary += ", but slow requests take only milliseconds"
+		v.Summary += c.ButBrief()
 		return v
 	case p.Mechanism == ledger.Dependency && !c.AddsNoticeably(per, check.Noticeable):
 		v.Rule = check.Unnoticed
@@ -304,6 +306,11 @@ func judgePlace(c *check.Case, p *ledger.Place, sites ledger.Site) check.Verdict
 		what = evidence.Wait{Kind: evidence.TimedStart}
 	}
 	v.Fix = append(v.Fix, check.Fix{Text: fixOf(fix, what), Code: code})
+	if p.Mechanism == ledger.Timer {
+		if failed := findFailedLocks(c); failed != nil {
+			failed.addTo(c, &v)
+		}
+	}
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 { return max(0, wait(row)-usual) }))
 	return v
 }
