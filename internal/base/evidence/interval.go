@@ -110,6 +110,7 @@ const (
 	Connection  // port of the process's end of the call's connection
 	Transaction // 1: the connection has a transaction open after the call, 0: none; databases
 	SentBytes   // bytes of the call
+	SentParts   // in how many writes, where these are several and all of the call's
 	CallStatus  // of the HTTP answer
 	CallFailed  // the call failed: [FailedByAnswer] or [FailedUnanswered]
 	UnreadTime  // ns from the answer's arrival until it was read
@@ -134,7 +135,7 @@ var keyNames = [NumKeys]string{"before", "after", "live", "goal", "stack scan", 
 	"to safepoint", "region size", "operation", "server time", "young time", "waited within", "perm capacity",
 	"resuming", "collection", "pause", "promoted", "free", "pinned", "handles", "finalizable", "condemned", "compacting", "memory load", "heaps", "budget",
 	"from stacks", "from finalizers", "from handles", "from older", "from others",
-	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "status", "failed", "unread", "sent again", "unknown name", "repeated",
+	"arguments", "argument bytes", "client", "connection", "transaction", "sent", "sent in parts", "status", "failed", "unread", "sent again", "unknown name", "repeated",
 	"gen 0 before", "gen 1 before", "gen 2 before", "loh before", "poh before", "gen 0 after", "gen 1 after", "gen 2 after", "loh after", "poh after",
 	"gen 0 free", "gen 1 free", "gen 2 free", "loh free", "poh free", "gen 0 survived", "gen 1 survived", "gen 2 survived", "loh survived", "poh survived",
 	"gen 0 gaps", "gen 1 gaps", "gen 2 gaps", "loh gaps", "poh gaps"}

@@ -173,6 +173,9 @@ func (p *parser) emitCall(c *exchange, request evidence.RequestID) {
 		extra = append(extra, evidence.Extra{Key: evidence.Connection, Value: float64(c.port)})
 	}
 	extra = append(extra, evidence.Extra{Key: evidence.SentBytes, Value: float64(c.out)})
+	if c.sends > 1 && !c.multiplexed && !c.lookup {
+		extra = append(extra, evidence.Extra{Key: evidence.SentParts, Value: float64(c.sends)})
+	}
 	if c.operation != 0 {
 		extra = append(extra, evidence.Extra{Key: evidence.Operation, Value: float64(c.operation)})
 	}

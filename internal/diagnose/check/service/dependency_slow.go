@@ -45,7 +45,7 @@ full names where search domains are tried first.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that and no clock ends it, or connections opened for single calls, whose set-up is half of the time of requests of %v or more; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute; by a profile alone, half of %v or more; by what its client measured, a phase before the answer of %v; by a storage's own words, an operation that has waited for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.NoticeableCall, tenSeconds, aSecond, fewUnanswered, aSecond, aSecond, tenSeconds),
 	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
-		mostly, mostOfCalls, check.BehindCall, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+		mostly, mostOfCalls, check.BehindCall, delayedAck, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
@@ -59,6 +59,9 @@ func judgeDependency(c *check.Case) check.Verdict {
 	v := judgeCalls(c)
 	if c.Ledger == nil {
 		return v
+	}
+	if held := delayedAcks(c, v); held.Supported() && !v.Supported() {
+		return held
 	}
 	always := alwaysSlow(c, v)
 	if always.Answer == check.ByDesign.Answer { // a fault counts more than what may be wanted

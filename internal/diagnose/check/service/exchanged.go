@@ -30,6 +30,7 @@ type exchangedCall struct {
 	ends      transactionEnd
 	failed    bool
 	refused   bool // its answer is an error
+	parts     int  // writes that sent it
 	again     int  // times that a query to a name server was sent again
 	unknown   bool // a name server answered that there is no such name
 }
@@ -86,6 +87,10 @@ func readExchanged(c *check.Case) *exchanged {
 		}
 		call := exchangedCall{to: v.Cause.At(i), operation: v.NameOf(i, evidence.Operation), sent: int64(sent), port: int64(port), begun: v.Start[i],
 			arrived: max(v.Start[i], v.End[i]-int64(unread)), end: v.End[i], request: int(v.Request.At(i)) - 1, failed: failed, refused: how == evidence.FailedByAnswer}
+		call.parts = 1
+		if parts, known := v.Get(i, evidence.SentParts); known {
+			call.parts = int(parts)
+		}
 		again, _ := v.Get(i, evidence.SentAgain)
 		call.again = int(again)
 		_, call.unknown = v.Get(i, evidence.UnknownName)
