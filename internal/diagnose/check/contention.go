@@ -6,6 +6,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/ledger"
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/units"
 )
@@ -79,7 +80,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		v.Evidence = append(v.Evidence, c.Figure("slow.locked_share", "share of slow time that was not observed while a thread waited for a lock for each request in flight, the more threads the more requests", share, "1", From(l.StatesFrom())))
 		v.Saves = c.Bound(share*float64(l.Total), 0, c.Share(ledger.Unobserved)*float64(l.Total))
 	case k.Charged && c.Slow():
-		share := c.Share(ledger.Lock) + k.Behind*c.Share(ledger.PoolThread)
+		share := c.Share(ledger.Lock) + k.Behind*float64(c.waitsForThread(&l.Charges))/float64(max(1, l.Total))
 		v.Weigh(share, Material)
 		v.Summary = SlowWait("for locks", int64(share*float64(l.Total)), share)
 		switch {
@@ -104,7 +105,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		}
 		v.Prediction = append(v.Prediction, c.PredictFreed(func(row int) int64 {
 			ch := l.Of(row)
-			return ch[ledger.Lock] + int64(k.Behind*float64(ch[ledger.PoolThread]))
+			return ch[ledger.Lock] + int64(k.Behind*float64(c.waitsForThread(&ch)))
 		}))
 	case k.Holder.Idle:
 		v.Rule = TakeTurns
@@ -157,10 +158,18 @@ func (k *Contention) isCrowded() bool {
 	return !k.Holder.Told && k.All && k.Groups[0].Count >= Crowd.Int()
 }
 
+// waitsForThread returns the time (ns) in which requests wait for a thread of the runtime's pool, also to be accepted or read where such a thread does that.
+func (c *Case) waitsForThread(ch *ledger.Charges) int64 {
+	if platform.ByID(c.Runtime()).Accepts {
+		return ch[ledger.PoolThread] + ch[ledger.Queued]
+	}
+	return ch[ledger.PoolThread]
+}
+
 // SaveLocks returns the slow time spent waiting for locks, and for pool threads that wait for
 // locks.
 func (c *Case) SaveLocks(w *metrics.Locks) *Saves {
-	lock, thread := float64(c.Ledger.Charges[ledger.Lock]), float64(c.Ledger.Charges[ledger.PoolThread])
+	lock, thread := float64(c.Ledger.Charges[ledger.Lock]), float64(c.waitsForThread(&c.Ledger.Charges))
 	if w.Behind == 0 || thread == 0 {
 		return c.SaveMechanism(ledger.Lock)
 	}
