@@ -28,6 +28,7 @@ type Savings struct {
 // Pauses that are not on the requests' timeline cost nothing.
 func (l *Ledger) SavingsWithout(without Stops) Savings {
 	k := *l
+	k.charged = nil
 	k.left = l.stops.withoutTimes(without)
 	gone := l.stops.withoutTimes(k.left.toStops())
 	s := Savings{Direct: make([]int64, len(l.Slow)), Why: l.Replay.Why}

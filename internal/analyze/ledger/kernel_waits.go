@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+	"sync"
 
 	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -15,7 +16,8 @@ import (
 type kernelWaits struct {
 	rows    []int // waits, by start
 	longest int64 // ns
-	calls   map[int]map[string]bool
+	mutex   sync.Mutex
+	calls   map[int]map[string]bool // by row: the program's functions on its stack, as far as they were asked for
 	words   map[int]evidence.NameID
 }
 
@@ -72,6 +74,8 @@ func (k *kernelWaits) nameSyscall(b *evidence.Bundle, at int64, s *evidence.Segm
 
 // hasCaller reports whether the program's function that made the call is on the stack of a wait.
 func (k *kernelWaits) hasCaller(b *evidence.Bundle, i int, call evidence.StackID) bool {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
 	on := k.calls[i]
 	if on == nil {
 		on = make(map[string]bool)

@@ -127,6 +127,7 @@ type Ledger struct {
 	kernel    *kernelWaits              // nil: the requests' states are not traced, or the kernel recorded nothing
 	inside    map[evidence.NameID]int64 // by route: its floor (ns) where the service itself saw it
 	moved     map[int]amplified         // by row: what the replay moves to StopTheWorld
+	charged   *charged                  // nil while the ledger is built, and where there are too many requests
 }
 
 // MinRequests is how many requests a figure about requests needs.
@@ -227,6 +228,7 @@ func buildLedger(b *evidence.Bundle, subject evidence.SubjectID, sources map[evi
 			r.read(l, in)
 		}
 	}
+	l.charged = newCharged(l.Rows)
 	return l
 }
 

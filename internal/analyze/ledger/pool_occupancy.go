@@ -95,6 +95,9 @@ func (o *occupancy) sharesOver(row int, at, dur int64) (parts []share) {
 
 // addTimes adds shares, each multiplied by a factor.
 func addTimes(parts, more []share, times float64) []share {
+	if parts == nil && len(more) > 0 {
+		parts = make([]share, 0, len(more))
+	}
 	for _, s := range more {
 		s.part *= times
 		parts = addShare(parts, s)

@@ -156,7 +156,7 @@ func (r *runQueue) splitWoken(parts []share, at, dur int64, runs, running float6
 		return parts
 	}
 	own := int64(1e6 * r.ownShare(at, dur))
-	var split []share
+	split := make([]share, 0, len(parts)+len(parts)/2)
 	for _, x := range parts {
 		part := 0.
 		switch {

@@ -8,6 +8,13 @@ import (
 
 // Of returns the charges of a request's whole time.
 func (l *Ledger) Of(row int) Charges {
+	if c, ok := l.charged.chargesOf(l, row); ok {
+		return c
+	}
+	return l.chargeRequest(row)
+}
+
+func (l *Ledger) chargeRequest(row int) Charges {
 	w := walkers.Get().(*walker)
 	w.sum = Charges{}
 	w.walkRequest(l, row, w.add)
