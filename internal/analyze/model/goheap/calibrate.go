@@ -102,7 +102,7 @@ func (g *Process) Heap() *Heap {
 	h.RSS, h.Process = g.readResources()
 	h.Setting, h.Told = g.readSetting()
 	if l := g.Ledger; l != nil && len(l.Rows) > 0 {
-		h.P99 = l.Shorten(func(int) int64 { return 0 }).Now
+		h.P99 = l.P99() / 1e6
 	}
 	return h
 }

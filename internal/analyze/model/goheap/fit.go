@@ -23,13 +23,13 @@ func (l *Latencies) fitParameters() error {
 	}
 	var is int64
 	var of shares
-	try := func(slower float64) (miss float64, err error) {
+	try := func(slower float64) (float64, error) {
 		var t typical
 		var marked, span float64
 		l.rest.model = byPhase{}
-		err = l.playAll(l.markingFor(slower, 1, 1), func(out *played) {
+		err := l.playAll(l.markingFor(slower, 1, 1), func(out *played) {
 			l.subtractUnseen(out)
-			t.addRun(out.arrive, out.Latency, l.r.Cycles)
+			t.addRun(out.drawn.arrive, out.Latency, l.r.Cycles)
 			l.placeLatencies(&l.rest.model, out)
 			marked, span = marked+out.Marked, span+out.Span
 		})
@@ -48,20 +48,9 @@ func (l *Latencies) fitParameters() error {
 		if model := l.rest.model[meets]; len(seen) >= MinFree && len(model) >= MinFree {
 			is = stats.Quantile(model, met) + int64(l.Beside)
 		}
-		return float64(is - want), nil
+		return float64(is), nil
 	}
-	const near = .005 // of the sought value: closer is chance
-	low, high := 1., float64(mostSlower)
-	miss, err := try(low)
-	for n := 0; err == nil && (miss < 0 || n > 0) && math.Abs(miss) > near*float64(want) && n < 12; n++ {
-		if n > 0 && miss >= 0 {
-			high = l.Slower
-		} else {
-			low = l.Slower
-		}
-		miss, err = try((low + high) / 2)
-	}
-	if err != nil {
+	if err := findSlower(float64(want), try); err != nil {
 		return err
 	}
 	l.now = of
@@ -69,11 +58,53 @@ func (l *Latencies) fitParameters() error {
 	return l.checkFit(want, is)
 }
 
+// mostTries is how many values of Slower are tried at most; four to six mostly suffice.
+const mostTries = 13
+
+// findSlower tries values of Slower until the latency that the replay comes to is the sought one, and ends with the value that it tried last: with 1
+// if that takes too long already, and with the largest one if even that takes too little. In between it takes the point where a line through both
+// ends hits, of the latencies' logarithms, as requests may pile up near the largest value. Of an end that stays, half counts the next time (the
+// Illinois method: Dowell & Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11, 1971).
+func findSlower(want float64, try func(slower float64) (is float64, err error)) error {
+	const near = .005 // of the sought value: closer is chance
+	miss := func(slower float64) (off float64, found bool, err error) {
+		is, err := try(slower)
+		return math.Log(max(is, 1) / max(want, 1)), math.Abs(is-want) <= near*want, err
+	}
+	low, high := 1., float64(mostSlower)
+	below, found, err := miss(low)
+	if err != nil || found || below >= 0 {
+		return err
+	}
+	above, found, err := miss(high)
+	if err != nil || found || above <= 0 {
+		return err
+	}
+	for n, last := 2, 0.; n < mostTries; n++ {
+		at := low + (high-low)*below/(below-above)
+		off, found, err := miss(at)
+		if err != nil || found {
+			return err
+		}
+		if off < 0 {
+			if low, below = at, off; last < 0 {
+				above /= 2
+			}
+		} else {
+			if high, above = at, off; last > 0 {
+				below /= 2
+			}
+		}
+		last = off
+	}
+	return nil
+}
+
 // placeLatencies adds the latencies of a run of the model to the phases in which its requests arrived.
 func (l *Latencies) placeLatencies(to *byPhase, out *played) {
 	last := -1
 	for i, v := range out.Latency {
-		at := out.arrive[i]
+		at := out.drawn.arrive[i]
 		if l.r.Seen {
 			at += out.Unseen[i]
 		}

@@ -3,7 +3,6 @@ package goheap
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -72,6 +71,7 @@ type Latencies struct {
 	needs []need  // by their work
 	now   shares  // of the replay under the recorded cycles; zero before there is one
 	every float64 // ns of own work from cycle to cycle
+	kept  [draws]drawing
 }
 
 // need is a request's work, and the rest of the latency of a free request of that rank, ns.
@@ -164,7 +164,7 @@ const draws = 8
 // played is the result of a draw.
 type played struct {
 	Served
-	arrive []int64
+	drawn drawing
 	// Needs are kept for the next draw to overwrite, as the others are: there are millions of them.
 	work, extra []int64
 }
@@ -198,16 +198,15 @@ func (l *Latencies) playAll(m Marking, take func(*played)) error {
 
 // playDraw runs the arrivals once with draw n; latencies are in order of arrival, without Beside.
 func (l *Latencies) playDraw(n uint64, m Marking, out *played) (err error) {
-	chance := rand.New(rand.NewPCG(n, 0x6c6174))
-	out.work, out.extra = withLength(out.work, len(l.r.Arrive)), withLength(out.extra, len(l.r.Arrive))
-	for i := range out.work {
-		need := &l.needs[chance.IntN(len(l.needs))]
+	d := l.drawingOf(n, out.drawn)
+	out.drawn = d
+	out.work, out.extra = withLength(out.work, len(d.needs)), withLength(out.extra, len(d.needs))
+	for i, k := range d.needs {
+		need := &l.needs[k]
 		out.work[i], out.extra[i] = need.work, need.extra
 	}
-	m.Phase = (float64(n) + chance.Float64()) / draws
-	m.Works = l.shuffleWorks(chance, m.Work)
-	out.arrive = l.drawArrivals(chance, out.arrive)
-	out.Served, err = Program{Processors: l.r.Processors, Marking: m}.serveReusing(out.arrive, out.work, out.Served)
+	m.Phase, m.Works = d.phase, l.orderWorks(d.order, m.Work)
+	out.Served, err = Program{Processors: l.r.Processors, Marking: m}.serveReusing(d.arrive, out.work, out.Served)
 	for i := range out.Latency {
 		out.Latency[i] += out.extra[i]
 	}
@@ -215,45 +214,11 @@ func (l *Latencies) playDraw(n uint64, m Marking, out *played) (err error) {
 }
 
 // withLength returns v with n arbitrary values; it allocates only where v has no room.
-func withLength(v []int64, n int) []int64 {
+func withLength[T any](v []T, n int) []T {
 	if cap(v) < n {
-		return make([]int64, n)
+		return make([]T, n)
 	}
 	return v[:n]
-}
-
-// shuffleWorks shuffles the works of the recorded cycles, with the given mean.
-func (l *Latencies) shuffleWorks(chance *rand.Rand, mean float64) []float64 {
-	sum := 0.
-	for _, w := range l.r.MarkWorks {
-		sum += w
-	}
-	if !(sum > 0) {
-		return nil
-	}
-	all := make([]float64, len(l.r.MarkWorks))
-	for i, k := range chance.Perm(len(all)) {
-		all[i] = mean / sum * float64(len(all)) * l.r.MarkWorks[k]
-	}
-	return all
-}
-
-// drawArrivals returns when the requests arrive. Requests that a trace shows in a batch arrived one by one before: they are
-// drawn anew within the time from cycle to cycle, so that the load's own changes stay and the batches of the recorded cycles
-// do not. It overwrites all, where that has room.
-func (l *Latencies) drawArrivals(chance *rand.Rand, all []int64) []int64 {
-	if !l.r.Seen {
-		return l.r.Arrive
-	}
-	length := int64(1e9 / l.r.Cycles)
-	first, last := l.r.Arrive[0], l.r.Arrive[len(l.r.Arrive)-1]
-	all = withLength(all, len(l.r.Arrive))
-	for i, at := range l.r.Arrive {
-		from := first + (at-first)/length*length
-		all[i] = from + chance.Int64N(max(1, min(length, last-from)))
-	}
-	stats.SortInts(all)
-	return all
 }
 
 // subtractUnseen reduces the latencies to what the recording would show.

@@ -106,7 +106,7 @@ func TestLatenciesDrawTheWorkOfCycles(t *testing.T) {
 	}
 	same := l.At(outcome(8, .4), outcome(4, .2)).Value
 	r.MarkWorks = []float64{10 * ms, 90 * ms} // 50 on average
-	l.r = r
+	l.r, l.kept = r, [draws]drawing{}
 	var out played
 	if err := l.playDraw(1, l.markingFor(l.Slower, 1, 1), &out); err != nil {
 		t.Fatal(err)

@@ -67,6 +67,7 @@ type serving struct {
 
 	procs     []processor
 	shared    ring
+	waiting   int     // requests in queues
 	busy      int     // processors with a request
 	dedicated int     // processors that a cycle takes completely: the last ones
 	fraction  float64 // part of each other processor that a cycle takes
@@ -231,13 +232,14 @@ func (s *serving) assignWork() {
 			s.shared.push(q.job)
 			q.runs = false
 			s.busy--
+			s.waiting++
 		}
 		for q.queue.n > 0 {
 			s.shared.push(q.queue.shift())
 		}
 	}
-	for found := true; found; {
-		found = false
+	for s.busy < servers && (s.waiting > 0 || s.came > s.next) {
+		found := false
 		for i := range s.procs[:servers] {
 			if q := &s.procs[i]; !q.runs {
 				if j, ok := s.findJob(i); ok {
@@ -246,6 +248,9 @@ func (s *serving) assignWork() {
 					s.busy++
 				}
 			}
+		}
+		if !found {
+			return
 		}
 	}
 }
@@ -256,8 +261,10 @@ func (s *serving) findJob(i int) (j job, ok bool) {
 	q := &s.procs[i].queue
 	switch {
 	case q.n > 0:
+		s.waiting--
 		return q.shift(), true
 	case s.shared.n > 0:
+		s.waiting--
 		return s.shared.shift(), true
 	case s.came > s.next:
 		// It runs the first, each idle processor gets one, and the rest is its own.
@@ -270,6 +277,7 @@ func (s *serving) findJob(i int) (j job, ok bool) {
 			}
 			to.push(s.newJob(r))
 		}
+		s.waiting += s.came - s.next - 1
 		s.next = s.came
 		return q.shift(), true
 	}
@@ -279,6 +287,7 @@ func (s *serving) findJob(i int) (j job, ok bool) {
 			q.push(from.shift())
 		}
 		if q.n > 0 {
+			s.waiting--
 			return q.shift(), true
 		}
 	}
@@ -326,8 +335,10 @@ func (s *serving) advanceBy(p *pace, step float64) {
 			// No processor looked for that long, so the monitor does, before the processor's next turn.
 			for ; s.next < s.came; s.next++ {
 				s.shared.push(s.newJob(s.next))
+				s.waiting++
 			}
 			s.shared.push(*j)
+			s.waiting++
 		default:
 			continue
 		}
