@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -32,6 +31,8 @@ type Artifact struct {
 	unended     bool     // its last line has no end; known after Lines
 	envelope    *envelope
 	start       []byte
+	chosen      []Format // that read it; known after Recognise
+	recognised  bool
 	lines       []Line // the lines of a section of a paste: only these are read
 }
 
@@ -106,6 +107,7 @@ func (a *Artifact) openDecompressed(buffer int) (*stream, []string, error) {
 		return nil, nil, withoutPath(err)
 	}
 	s := &stream{bufio.NewReaderSize(f, buffer), []io.Closer{f}}
+	unpacked := min(256<<10, 4*buffer)
 	var layers []string
 	for {
 		magic, err := s.Peek(4)
@@ -123,15 +125,15 @@ func (a *Artifact) openDecompressed(buffer int) (*stream, []string, error) {
 				_ = s.Close()
 				return nil, nil, fmt.Errorf("its gzip header is damaged: %w", err)
 			}
-			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z)}
+			s = &stream{bufio.NewReaderSize(z, unpacked), append(s.closers, z)}
 			layers = append(layers, "gzip")
 		case string(magic) == "\x28\xb5\x2f\xfd":
-			z, err := zstd.NewReader(s.Reader, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+			z, err := newUnpacker(s.Reader)
 			if err != nil {
 				_ = s.Close()
 				return nil, nil, fmt.Errorf("its zstd header is damaged: %w", err)
 			}
-			s = &stream{bufio.NewReaderSize(z, 256<<10), append(s.closers, z.IOReadCloser())}
+			s = &stream{bufio.NewReaderSize(z, unpacked), append(s.closers, z)}
 			layers = append(layers, "zstd")
 		default:
 			if len(magic) >= 3 && string(magic[:3]) == "\ufeff" { // a byte order mark of UTF-8, which has no byte order

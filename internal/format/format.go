@@ -87,7 +87,11 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 		return fmt.Errorf("%s: %w: nothing was recorded into it", a.Name, ErrEmpty)
 	}
 	chosen := sameAsLast(formats, a, head, bundle)
-	if chosen == nil {
+	switch {
+	case chosen != nil:
+	case a.recognised:
+		chosen = a.chosen
+	default:
 		chosen = chooseFormats(formats, head)
 	}
 	if p := asPaste(formats, a, head, chosen); p != nil {
@@ -132,6 +136,15 @@ func Read(ctx context.Context, formats []Format, a *Artifact, bundle *evidence.B
 	return errors.Join(errs...)
 }
 
+// Recognise reads the beginning of an artifact and asks formats whose it is, so that [Read] need not. It may run while other artifacts are read.
+func Recognise(formats []Format, a *Artifact) {
+	head, err := a.readHead()
+	if err != nil || len(head) == 0 || a.Series != "" { // Read says what is wrong; those of a series are of the format of the one before
+		return
+	}
+	a.chosen, a.recognised = chooseFormats(formats, head), true
+}
+
 // Claimed says whether a format claims an artifact. It is also true for one that cannot be opened, as
 // that is no question of formats.
 func Claimed(formats []Format, a *Artifact) bool {
@@ -165,23 +178,34 @@ func sameAsLast(formats []Format, a *Artifact, head []byte, bundle *evidence.Bun
 	return same
 }
 
+// chooseFormats returns the formats that read an artifact. Those whose artifacts hold nothing else are asked first: most artifacts of a
+// recording are theirs, and one that is sure leaves all others out.
 func chooseFormats(formats []Format, head []byte) (chosen []Format) {
-	var maybe *Format
+	maybe := len(formats)
 	for i := range formats {
+		if !formats[i].Whole {
+			continue
+		}
 		switch formats[i].Match(head) {
 		case Sure:
-			if formats[i].Whole {
-				return formats[i : i+1]
-			}
-			chosen = append(chosen, formats[i])
+			return formats[i : i+1]
 		case Maybe:
-			if maybe == nil {
-				maybe = &formats[i]
-			}
+			maybe = min(maybe, i)
 		}
 	}
-	if len(chosen) == 0 && maybe != nil {
-		chosen = append(chosen, *maybe)
+	for i := range formats {
+		if formats[i].Whole {
+			continue
+		}
+		switch formats[i].Match(head) {
+		case Sure:
+			chosen = append(chosen, formats[i])
+		case Maybe:
+			maybe = min(maybe, i)
+		}
+	}
+	if len(chosen) == 0 && maybe < len(formats) {
+		chosen = append(chosen, formats[maybe])
 	}
 	return chosen
 }

@@ -59,11 +59,35 @@ func ReadCapture(ctx context.Context, c *capture.Capture, b *evidence.Bundle) {
 	for _, l := range c.Lacks {
 		b.Unseen = append(b.Unseen, evidence.Unseen(l))
 	}
-	for _, a := range inOrder(c.Artifacts()) {
+	for a := range recogniseAhead(inOrder(c.Artifacts())) {
 		err := format.Read(ctx, all.Formats, a, b)
 		if err != nil && !(errors.Is(err, format.ErrUnknown) && c.Found(a.Name)) {
 			for line := range strings.Lines(err.Error()) {
 				b.Warnf(0, "%s", strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// recogniseAhead yields artifacts. While one is read, it finds out which formats read the next one.
+func recogniseAhead(artifacts []*format.Artifact) func(yield func(*format.Artifact) bool) {
+	return func(yield func(*format.Artifact) bool) {
+		next, ended := make(chan *format.Artifact), make(chan struct{})
+		defer close(ended)
+		go func() {
+			defer close(next)
+			for _, a := range artifacts {
+				format.Recognise(all.Formats, a)
+				select {
+				case next <- a:
+				case <-ended:
+					return
+				}
+			}
+		}()
+		for a := range next {
+			if !yield(a) {
+				return
 			}
 		}
 	}
