@@ -49,6 +49,17 @@ const (
 
 // Summary sums up the looks at a process; nil if there are none.
 func (t *Threads) Summary(s evidence.SubjectID) *Summary {
+	sum, known := t.summaries[s]
+	if !known {
+		sum = t.sumBusiest(s)
+		if t.summaries != nil {
+			t.summaries[s] = sum
+		}
+	}
+	return sum
+}
+
+func (t *Threads) sumBusiest(s evidence.SubjectID) *Summary {
 	var best []Sample
 	most := -1.
 	for _, moments := range t.Moments(s) {

@@ -1,6 +1,10 @@
 package threads
 
-import "github.com/unstall/unstall/internal/base/evidence"
+import (
+	"slices"
+
+	"github.com/unstall/unstall/internal/base/evidence"
+)
 
 // Rounds returns the moments with looks at a process's threads, by time, each with the last look at every thread.
 func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
@@ -14,7 +18,18 @@ func (t *Threads) Rounds(s evidence.SubjectID) (out [][]Sample) {
 
 // Moments returns bursts split into moments, by time: a sampling profiler visits all threads repeatedly within a burst, and each round is a
 // moment. A burst of any other source is one moment.
-func (t *Threads) Moments(s evidence.SubjectID) (out [][][]Sample) {
+func (t *Threads) Moments(s evidence.SubjectID) [][][]Sample {
+	all, known := t.moments[s]
+	if !known {
+		all = t.copyMoments(s)
+		if t.moments != nil {
+			t.moments[s] = all
+		}
+	}
+	return slices.Clone(all)
+}
+
+func (t *Threads) copyMoments(s evidence.SubjectID) (out [][][]Sample) {
 	for _, rounds := range t.splitRounds(s) {
 		var moments [][]Sample
 		for _, round := range rounds {

@@ -65,6 +65,9 @@ type Threads struct {
 	programs map[evidence.SubjectID]string
 	clocks   map[evidence.SubjectID]*clock
 
+	moments   map[evidence.SubjectID][][][]Sample // that were asked for; nil while looks may change
+	summaries map[evidence.SubjectID]*Summary     // likewise
+
 	limits   map[evidence.SubjectID][]Limit
 	disagree map[awaitPlace]bool // where pieces of a recording found different limits; nil: not looked for yet
 }
@@ -152,6 +155,7 @@ func Of(b *evidence.Bundle, of Readers) *Threads {
 		t.unseen[s] = onlyRunning(t.looks[s], complete)
 		t.findHolders(s)
 	}
+	t.moments, t.summaries = make(map[evidence.SubjectID][][][]Sample), make(map[evidence.SubjectID]*Summary)
 	return t
 }
 
