@@ -1,5 +1,10 @@
 package evidence
 
+import (
+	"hash/maphash"
+	"slices"
+)
+
 // NameID identifies a string in a [Bundle]'s Names. 0 is "" and means unknown.
 type NameID int32
 
@@ -64,8 +69,9 @@ type Frame struct {
 
 // Stacks interns call stacks, innermost frame first, with facts about their threads.
 type Stacks struct {
-	ids    map[string]StackID
+	ids    map[uint64]StackID // by a hash of the stack; those with the same hash are at the next numbers
 	frames [][]Frame
+	room   []Frame  // for the frames of further stacks
 	info   []uint32 // by stack: index of infos
 	infos  []ThreadInfo
 	infoAt map[ThreadInfo]uint32
@@ -97,17 +103,40 @@ func (s *Stacks) Of(frames []Frame, info ThreadInfo) StackID {
 			byte(f.File), byte(f.File>>8), byte(f.File>>16), byte(f.File>>24),
 			byte(f.Line), byte(f.Line>>8), byte(f.Line>>16), byte(f.Line>>24))
 	}
-	if id, ok := s.ids[string(s.key)]; ok {
-		return id
+	hash := maphash.Bytes(stackSeed, s.key)
+	for id, ok := s.ids[hash]; ok; id, ok = s.ids[hash] {
+		if s.info[id] == at && slices.Equal(s.frames[id], frames) {
+			return id
+		}
+		hash++
 	}
 	if s.ids == nil {
-		s.ids = make(map[string]StackID)
+		s.ids = make(map[uint64]StackID)
 		s.frames, s.info = append(s.frames, nil), append(s.info, at)
 	}
 	id := StackID(len(s.frames))
-	s.ids[string(s.key)] = id
-	s.frames, s.info = append(s.frames, append([]Frame(nil), frames...)), append(s.info, at)
+	s.ids[hash] = id
+	s.frames, s.info = append(s.frames, s.keepFrames(frames)), append(s.info, at)
 	return id
+}
+
+// stackSeed is another one in each process: no file can have stacks whose hashes are the same.
+var stackSeed = maphash.MakeSeed()
+
+// mostRoom is for how many frames room is made at once.
+const mostRoom = 4096
+
+// keepFrames copies frames.
+func (s *Stacks) keepFrames(frames []Frame) []Frame {
+	n := len(frames)
+	if n == 0 {
+		return nil
+	}
+	if cap(s.room)-len(s.room) < n {
+		s.room = make([]Frame, 0, max(n, min(mostRoom, 16*len(s.frames))))
+	}
+	s.room = append(s.room, frames...)
+	return s.room[len(s.room)-n : len(s.room) : len(s.room)]
 }
 
 // Frames returns the frames of a stack, innermost first, nil if unknown. The

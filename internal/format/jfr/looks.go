@@ -19,10 +19,9 @@ const (
 
 // emitLooks emits the states of all threads at each moment.
 func (p *parser) emitLooks() {
-	if len(p.waits)+len(p.sightings) == 0 || p.until <= p.from {
+	if p.allWaits.Len()+len(p.sightings) == 0 || p.until <= p.from {
 		return
 	}
-	slices.SortStableFunc(p.waits, func(a, b wait) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.lane, b.lane)) })
 	byTime := func(a, b sighting) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.lane, b.lane)) }
 	slices.SortStableFunc(p.sightings, byTime)
 	slices.SortStableFunc(p.natives, byTime)
@@ -31,7 +30,9 @@ func (p *parser) emitLooks() {
 	seen := make(map[evidence.LaneID]bool)
 	var open []wait // that may last still
 	deepest := make(map[evidence.LaneID]int)
-	rows, next := 0, 0
+	nextWait := p.allWaits.merge()
+	next, more := nextWait()
+	rows := 0
 	first, last := int64(0), int64(0)
 	for at, n := p.from+every/2, int64(0); at < p.until && rows < mostRows; at, n = at+every, n+1 {
 		t := at + (n*97%7-3)*lookRange/6 // 7 and 97 have no common divisor: the seven offsets come equally often
@@ -43,8 +44,8 @@ func (p *parser) emitLooks() {
 				p.b.Sample(evidence.Sample{Subject: p.subject, Time: t, Lane: lane, Stack: stack, Type: typ, Unit: unit, Value: 1, Origin: p.b.Origin(n + 1)})
 			}
 		}
-		for ; next < len(p.waits) && p.waits[next].start <= t; next++ {
-			open = append(open, p.waits[next])
+		for ; more && next.start <= t; next, more = nextWait() {
+			open = append(open, next)
 		}
 		open = slices.DeleteFunc(open, func(w wait) bool { return w.end <= t })
 		clear(deepest)

@@ -55,7 +55,8 @@ type parser struct {
 
 	gc        *collections
 	stops     map[int64]*stop
-	waits     []wait
+	waits     []wait // of the chunk being read
+	allWaits  waitRuns
 	moreWaits int64
 	locks     bool // waits for locks were recorded
 
@@ -121,6 +122,8 @@ func (p *parser) readChunk(c *recording.Chunk) {
 		}
 		p.kinds[e.Class.Tag].interpret(p, e)
 	})
+	p.allWaits.addChunk(p.waits)
+	p.waits = p.waits[:0]
 	p.notePeriod(c, from, until)
 	p.countEvents(c)
 }

@@ -41,7 +41,7 @@ func (p *parser) addWait(e *recording.Record, of lock) (w wait) {
 	if w.stack == 0 || w.lane == 0 || w.end == w.start {
 		return wait{}
 	}
-	if len(p.waits) == maxWaits {
+	if p.allWaits.Len()+len(p.waits) == maxWaits {
 		p.moreWaits++
 		return w
 	}
