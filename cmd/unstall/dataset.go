@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/heapgrowth"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/discover"
 	"github.com/unstall/unstall/internal/diagnose"
@@ -50,7 +51,7 @@ func (c *exportCommand) exportDataset(s *session) error {
 		return nil
 	}
 	beNice()
-	spareMemory()
+	heapgrowth.Spare()
 	artifacts, done, errs := discover.Files(c.Files, s.in)
 	defer done()
 	s.reportUnresolved(errs)

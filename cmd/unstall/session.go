@@ -15,6 +15,7 @@ import (
 
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/heapgrowth"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/collect/discover"
@@ -51,7 +52,7 @@ func (s *session) reportError(code int, err error) {
 // readFiles parses files into a bundle and prints which files could not be read. It returns nil if none could.
 func (s *session) readFiles(names []string) *evidence.Bundle {
 	beNice()
-	spareMemory()
+	heapgrowth.Spare()
 	read := s.noteWaiting(names)
 	artifacts, done, errs := discover.Files(names, s.in)
 	read()

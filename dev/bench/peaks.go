@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"github.com/unstall/unstall/dev/bench/inputs"
 	"github.com/unstall/unstall/internal/analyze/incident"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/heapgrowth"
 	"github.com/unstall/unstall/internal/collect/capture"
 	"github.com/unstall/unstall/internal/format"
 	"github.com/unstall/unstall/internal/format/all"
@@ -59,9 +59,6 @@ func watchPeak(pid int) (last func() int64) {
 }
 
 const betweenLooks = 5 * time.Millisecond
-
-// heapGrowth is by how much of the live heap unstall lets it grow, percent (cmd/unstall/memory.go).
-const heapGrowth = 50
 
 // peakOfGB is how many MiB reading 1 GB of any format may take.
 const peakOfGB = 200
@@ -152,7 +149,7 @@ func writeInput(in *inputs.Input, path string, size int64) error {
 // readInput reads a file as unstall does and prints the wall time and CPU time, s, and the peak of resident memory in bytes. It does not
 // matter whether all of it is understood: a recorded document is repeated.
 func readInput(path string) error {
-	debug.SetGCPercent(heapGrowth)
+	heapgrowth.Spare()
 	b := incident.NewBundle()
 	began := time.Now()
 	_ = format.Read(context.Background(), all.Formats, format.File(path), b)
