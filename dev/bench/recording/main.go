@@ -49,11 +49,12 @@ func main() {
 	pairs := flag.Int("pairs", 20, "pairs of runs of throughput; 0: none")
 	rounds := flag.Int("rounds", 1, "how often a report is waited for")
 	before := flag.String("before", "", "another build of unstall, whose reports are waited for in turn")
+	keep := flag.String("keep", "", "where to keep the capture of the last report; \"\": nowhere")
 	built := flag.String("built", "", "a directory with unstall and gateway, to be used instead of building them")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := measureRecording(ctx, *d, *rate, *pairs, *built, reports{*report, *rounds, *before}); err != nil {
+	if err := measureRecording(ctx, *d, *rate, *pairs, *built, reports{*report, *rounds, *before, *keep}); err != nil {
 		fmt.Fprintln(os.Stderr, "dev/bench/recording:", err)
 		os.Exit(1)
 	}
@@ -70,6 +71,7 @@ type reports struct {
 	d      time.Duration // of each recording; 0: none
 	rounds int
 	before string // another build of unstall, "" none
+	keep   string // where the last capture is kept, "" nowhere
 }
 
 func measureRecording(ctx context.Context, d time.Duration, rate float64, pairs int, built string, report reports) error {
@@ -220,6 +222,11 @@ func (b *bench) compareReports(ctx context.Context, how reports) error {
 		}
 		now = append(now, w)
 	}
+	if how.keep != "" {
+		if err := os.Rename(filepath.Join(b.dir, reportCapture), how.keep); err != nil {
+			return err
+		}
+	}
 	if before != nil {
 		fmt.Println("the build before:")
 		printWaited(before, how.d)
@@ -230,6 +237,9 @@ func (b *bench) compareReports(ctx context.Context, how reports) error {
 	table.Add(table.Row{Work: "Diagnosis of that capture: wall, peak", Peer: table.Limit, Got: fmt.Sprintf("%.2f s, %.0f MiB", wall, peak), Goal: "≤ 0.13 s, 85 MiB", Met: wall <= .13 && peak <= 85})
 	return nil
 }
+
+// reportCapture is the name of a report's capture.
+const reportCapture = "report.unstall"
 
 // waited is what one report took.
 type waited struct {
@@ -267,7 +277,7 @@ func printWaited(all []waited, d time.Duration) (after, again, peak float64) {
 // waitForReport records under a load, and measures after how long the report stands once the recording has ended, and what diagnosing its capture
 // again takes. The end is the start that the capture tells and the time asked for, so that ending the recording counts as waiting.
 func (b *bench) waitForReport(ctx context.Context, unstall string, d time.Duration) (w waited, err error) {
-	path, page := filepath.Join(b.dir, "report.unstall"), filepath.Join(b.dir, "report.txt")
+	path, page := filepath.Join(b.dir, reportCapture), filepath.Join(b.dir, "report.txt")
 	_ = os.Remove(path)
 	c := exec.CommandContext(ctx, unstall, b.pid, "--for", d.String(), "--capture", path, "-o", page)
 	c.Stderr = os.Stderr
