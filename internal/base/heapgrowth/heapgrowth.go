@@ -17,7 +17,7 @@ const (
 	usual     = 50       // percent of the live heap
 	least     = 20       // percent, however much is live
 	floor     = 32 << 20 // bytes that the heap may always have
-	mostRoom  = 48 << 20 // bytes that it may grow by, unless that is less than least
+	mostRoom  = 40 << 20 // bytes that it may grow by, unless that is less than least
 	leastHeap = 4 << 20  // bytes: the runtime's minimum heap at 100 % (heapMinimum, runtime/mgcpacer.go)
 )
 
