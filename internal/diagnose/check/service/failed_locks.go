@@ -69,4 +69,4 @@ func (f *failedLocks) addTo(c *check.Case, v *check.Verdict) {
 }
 
 // ordered is what helps where a database ends transactions that wait for each other.
-var ordered = check.Fix{Text: "let all transactions lock rows in the same order (by their key), and do nothing else while they hold them: then none waits for one that waits for it, and none has to be tried again. The database's log tells of deadlocks (SHOW ENGINE INNODB STATUS; PostgreSQL: \"deadlock detected\")"}
+var ordered = check.Fix{Text: "let all transactions lock rows in the same order (by their key), and do nothing else while they hold them: then none waits for one that waits for it, and none has to be tried again. The database's log shows deadlocks (SHOW ENGINE INNODB STATUS; PostgreSQL: \"deadlock detected\")"}

@@ -18,7 +18,7 @@ type servingWait struct {
 func (w *servingWait) shorten() check.Fix {
 	text := "most of the threads that read these connections serve requests and wait at that time (" + w.state + "): make that wait shorter"
 	if w.locked {
-		text += ": whoever holds the lock should do less under it; more threads would wait, too"
+		text += ": do less under the lock; more threads would wait, too"
 	} else {
 		text += ", or give the service more threads or workers if what they wait for can take more at a time (needed = requests per second × seconds each takes)"
 	}

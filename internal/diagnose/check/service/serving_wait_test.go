@@ -16,7 +16,7 @@ func TestWaitOfServing(t *testing.T) {
 		return threadstack.Stack{Frames: strings.Fields(frames + ` javax.servlet.http.HttpServlet.service org.apache.catalina.connector.CoyoteAdapter.service
 			java.util.concurrent.ThreadPoolExecutor$Worker.run org.apache.tomcat.util.threads.TaskThread$WrappingRunnable.run java.lang.Thread.run`), ThreadInfo: evidence.ThreadInfo{Name: "http-nio-8080-exec"}}
 	}
-	call, lock, run := of("java.net.SocketInputStream.socketRead0 java.net.SocketInputStream.read shop.Board.exam"), of("java.util.concurrent.locks.LockSupport.park java.util.concurrent.locks.ReentrantLock.lock shop.Board.exam"), of("shop.Board.exam")
+	call, lock, run := of("java.net.SocketInputStream.socketRead0 java.net.SocketInputStream.read shop.Board.exam"), of("sun.misc.Unsafe.park java.util.concurrent.locks.LockSupport.park java.util.concurrent.locks.AbstractQueuedSynchronizer.acquire java.util.concurrent.locks.ReentrantLock.lock shop.Board.exam"), of("shop.Board.exam")
 	for name, x := range map[string]struct {
 		looks []threadstack.Stack
 		says  string
