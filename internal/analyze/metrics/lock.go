@@ -32,6 +32,7 @@ type Locks struct {
 	Class  string   // of the lock that Owner waits for, "" unknown
 	Holder Holder   // of that lock
 	AtOne  int      // threads that wait for one lock with a known holder, in one dump
+	Queue  int      // threads that wait for one thread that waits for no lock, directly or behind others, in one dump
 	Alone  bool     // there is one dump, whose threads all wait, and none of which works or waits for work
 	All    bool     // there is one dump, and each of its threads waits for a lock, or holds one that others wait for
 	Circle []string // code of threads that wait for each other in a circle, as far as holders are known

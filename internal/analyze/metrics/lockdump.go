@@ -60,7 +60,7 @@ func LockDumps(b *evidence.Bundle, of *threads.Threads, subject evidence.Subject
 		}
 	}
 	delete(owners, "")
-	l.Owner = largestKey(owners)
+	l.Owner = d.frontOf(owners)
 	l.Behind, l.Apart = lockedShare(d.bursts), isApart(d.bursts)
 	d.findHolder()
 	d.findCircle()
@@ -77,6 +77,8 @@ func (d *dumps) countAtOneLock() {
 	n := make(map[moment]int)
 	last := d.bursts[len(d.bursts)-1]
 	held := make(map[evidence.LaneID]bool)
+	waitsFor := d.holderOfEach()
+	queues := make(map[moment]int)
 	waits := make(map[evidence.LaneID]bool) // whose stack may be cut, so that it does not tell whose thread it is
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
 		if v.Start[i] <= last[0].Time && v.End[i] >= last[0].Time {
@@ -88,6 +90,10 @@ func (d *dumps) countAtOneLock() {
 		m := moment{v.Holder.At(i), v.Start[i]}
 		n[m]++
 		d.AtOne = max(d.AtOne, n[m])
+		if root, ok := rootOf(waitsFor, m); ok {
+			queues[root]++
+			d.Queue = max(d.Queue, queues[root])
+		}
 		if v.Start[i] == last[0].Time {
 			held[v.Holder.At(i)] = true
 		}
@@ -157,8 +163,28 @@ func isApart(bursts [][]threads.Sample) bool {
 	return served && float64(waits) < handedOn*float64(len(bursts))
 }
 
-// findCircle finds the code of threads that wait for each other in a circle (deadlock).
-func (d *dumps) findCircle() {
+// frontOf returns the code that waits most; of codes that wait as much, one whose lock's holder does not wait for a lock itself.
+func (d *dumps) frontOf(owners map[string]int) string {
+	best := largestKey(owners)
+	waitsFor := d.holderOfEach()
+	front := make(map[string]int)
+	for from, holder := range waitsFor {
+		if _, waits := waitsFor[moment{holder, from.at}]; waits {
+			continue
+		}
+		if x := d.at[from]; x != nil && owners[x.View.Owner] == owners[best] {
+			front[x.View.Owner]++
+		}
+	}
+	delete(front, "")
+	if len(front) == 0 {
+		return best
+	}
+	return largestKey(front)
+}
+
+// holderOfEach returns which thread holds the lock that a thread waits for, as far as it is known.
+func (d *dumps) holderOfEach() map[moment]evidence.LaneID {
 	v := &d.b.Intervals
 	waitsFor := make(map[moment]evidence.LaneID)
 	for _, i := range v.Select(evidence.LockWait, d.subject) {
@@ -166,6 +192,24 @@ func (d *dumps) findCircle() {
 			waitsFor[moment{v.Lane.At(i), v.Start[i]}] = v.Holder.At(i)
 		}
 	}
+	return waitsFor
+}
+
+// rootOf follows the holders of locks from one on to a thread that waits for none; false in a circle.
+func rootOf(waitsFor map[moment]evidence.LaneID, from moment) (moment, bool) {
+	for range len(waitsFor) + 1 {
+		next, waits := waitsFor[from]
+		if !waits {
+			return from, true
+		}
+		from.lane = next
+	}
+	return from, false
+}
+
+// findCircle finds the code of threads that wait for each other in a circle (deadlock).
+func (d *dumps) findCircle() {
+	waitsFor := d.holderOfEach()
 	for from := range waitsFor {
 		lane := waitsFor[from]
 		for n := 0; lane != 0 && lane != from.lane && n < len(waitsFor); n++ {

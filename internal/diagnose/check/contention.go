@@ -131,6 +131,9 @@ func (c *Case) judgeContention(k Contention) Verdict {
 		v.Rule, v.Needs, v.Weight = StandsAlone, k.More, min(1, k.Waiting.Number/max(1, k.Cores))
 		v.Title = "Probably: " + k.Title
 		v.Summary = fmt.Sprintf("%d threads waited for one lock at the same time", max(k.Groups[0].Count, k.AtOne))
+		if k.Queue > max(k.Groups[0].Count, k.AtOne) {
+			v.Summary = fmt.Sprintf("%d threads waited for the locks of one, directly or behind others", k.Queue)
+		}
 		c.addFinding(&k, &v)
 		return v
 	case k.More != nil:
@@ -150,7 +153,7 @@ func (c *Case) judgeContention(k Contention) Verdict {
 // isCrowded says whether one dump is enough to tell that threads queue for a lock: many of them
 // wait for it, or its holder waits itself, or all threads of the dump wait, as in an excerpt.
 func (k *Contention) isCrowded() bool {
-	n := max(k.Groups[0].Count, k.AtOne)
+	n := max(k.Groups[0].Count, k.AtOne, k.Queue)
 	switch {
 	case k.Holder.Told && (n >= Crowd.Int() || n >= Stuck.Int() && (k.Holder.Upon || k.All)):
 		return true

@@ -271,11 +271,15 @@ func (c *Case) judgeUnmet(v *Verdict, of Paused) {
 }
 
 // JudgeLength supports pauses that their share of the time does not, if one of them took a second
-// or more; b is what they cost requests, nil if unknown.
+// or more; b is what they cost requests, nil if unknown. Where no requests are known, one of nearly a second is not ruled out.
 func (c *Case) JudgeLength(v *Verdict, of Paused, b *Bill) {
 	most := of.Pauses.Longest()
 	if len(of.Pauses) > 0 {
 		v.WeighOne(most.Seconds(), ASecond)
+	}
+	if v.RuledOut() && c.Ledger == nil && most.Seconds() < ASecond.Value && most.Seconds() >= Edge.Value*ASecond.Value {
+		v.Rule, v.Needs = OnTheEdge, of.Terms.Requests(c)
+		v.Summary += fmt.Sprintf(", the longest for %s: just below a second", units.Time(1e9*most.Seconds()))
 	}
 	if v.Supported() || most.Seconds() < ASecond.Value {
 		return

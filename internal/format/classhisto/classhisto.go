@@ -17,6 +17,14 @@
 //	-------------------------------------------------
 //	  1           3354         107328    [C
 //
+// vjmap, which walks one generation by the debugger's agent, writes sizes with a unit
+// (https://github.com/vipshop/vjtools/tree/master/vjmap):
+//
+//	#num  #count  #bytes  #class description
+//	-----------------------------------------------------------------------------------
+//	  1:   48242 1020.6m  byte[]
+//	Total : 2240111    9.6g
+//
 // A histogram is largest first; each class becomes a sample of type inuse_space and one of
 // type inuse_objects, named as in Java's source ("byte[]"). It counts all objects on the heap,
 // including uncollected garbage unless the command collected first
@@ -50,7 +58,7 @@ const (
 	maxKept    = 100 // histograms, each with all its classes; beyond them the newest replaces the one before it
 )
 
-var heading, headingOpenJ9 = []byte("#instances"), []byte("object count")
+var heading, headingOpenJ9, headingUnits = []byte("#instances"), []byte("object count"), []byte("#count")
 
 // matchHead demands the heading and a row of a class.
 func matchHead(head []byte) format.Confidence {
@@ -70,7 +78,12 @@ func matchHead(head []byte) format.Confidence {
 
 func isHeading(l []byte) bool {
 	i := bytes.Index(l, heading)
-	return i > 0 && bytes.Contains(l[i:], []byte("#bytes")) && bytes.Contains(l[i:], []byte("class name")) || isOfOpenJ9(l)
+	return i > 0 && bytes.Contains(l[i:], []byte("#bytes")) && bytes.Contains(l[i:], []byte("class name")) || isOfOpenJ9(l) || isOfUnits(l)
+}
+
+func isOfUnits(l []byte) bool {
+	i := bytes.Index(l, headingUnits)
+	return i > 0 && bytes.Contains(l[i:], []byte("#bytes")) && bytes.Contains(l[i:], []byte("#class description"))
 }
 
 func isOfOpenJ9(l []byte) bool {
@@ -110,17 +123,33 @@ func readRow(l []byte, openJ9 bool) (r row, ok bool) {
 	case string(first) != "Total":
 		return r, false
 	}
-	fields := bytes.Fields(rest[:min(len(rest), 4096)])
+	fields := bytes.Fields(bytes.TrimPrefix(rest[:min(len(rest), 4096)], []byte(": ")))
 	if len(fields) < 2 || numbered && len(fields) < 3 {
 		return r, false
 	}
 	var had [2]bool
 	r.instances, had[0] = parseCount(fields[0])
-	r.bytes, had[1] = parseCount(fields[1])
+	r.bytes, had[1] = parseSize(fields[1])
 	if numbered {
 		r.class = Readable(string(fields[2]))
 	}
 	return r, had[0] && had[1]
+}
+
+// sizeUnits are those behind sizes, in bytes.
+var sizeUnits = map[byte]float64{'k': 1 << 10, 'm': 1 << 20, 'g': 1 << 30}
+
+// parseSize reads "1391024" and "1020.6m" in bytes.
+func parseSize(b []byte) (int64, bool) {
+	unit := sizeUnits[b[len(b)-1]]
+	if unit == 0 {
+		return parseCount(b)
+	}
+	v, err := strconv.ParseFloat(string(b[:len(b)-1]), 64)
+	if err != nil || !(v >= 0 && v < 1e9) {
+		return 0, false
+	}
+	return int64(v * unit), true
 }
 
 func parseCount(b []byte) (int64, bool) {

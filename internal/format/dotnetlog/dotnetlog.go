@@ -7,9 +7,12 @@
 //	Heartbeat took longer than "00:00:01" at "01/24/2018 14:22:35 +00:00".                                            Kestrel, up to 3.1
 //	.NET Thread Pool is exhibiting delays of 13.3251887s. This can indicate .NET Thread Pool starvation, …             Orleans, 7 on
 //	.NET Runtime Platform stalled for 00:00:13.1400000 - possibly GC? We are now using total of 812MB memory.         Orleans, 3 on
+//	… ProbeTimer did not fire on time. Last fired at 2019-04-10 20:06:20.726 GMT, 00:01:17.7906305 since previous fire,
+//	should have fired after 00:00:10.                                                                                  Orleans, 1 to 3
+//	Queue wait time of 00:01:12.2204110 for Item WorkItemGroup:Name=…                                                  Orleans, 1
 //
 // Sources: src/KurrentDB.Core/Metrics of https://github.com/kurrent-io/KurrentDB (24.10 on), Heartbeat.cs of
-// https://github.com/dotnet/aspnetcore, MembershipSystemTarget and Watchdog of https://github.com/dotnet/orleans.
+// https://github.com/dotnet/aspnetcore, MembershipSystemTarget, Watchdog and SafeTimerBase of https://github.com/dotnet/orleans.
 //
 // The logs have only long delays. A heartbeat of Kestrel, and the work that Orleans queues to see how long it takes, is late if no pool thread ran it in time: the pool has too few threads, or the CPUs
 // are busy.
@@ -29,7 +32,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "dotnet-log",
-	About: "lines of .NET programs about long suspensions and late heartbeats (KurrentDB, Kestrel, Orleans)",
+	About: "lines of .NET programs about long suspensions, late heartbeats and timers (KurrentDB, Kestrel, Orleans)",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -42,16 +45,22 @@ type kind struct {
 	mark      []byte
 	before    string // text before the duration, behind the mark
 	full      bool   // a blocking collection of generation 2
+	due       string // text before the part of the duration that was asked for, behind it
 }
 
 var kinds = []kind{
-	{"full", "full collections that block", []byte("End of full blocking garbage collection at "), "Took: ", true},
-	{"suspension", "suspensions for GC", []byte("ong Execution Engine Suspension. Reason: GarbageCollection."), "Took: ", false},
-	{"heartbeat", "late heartbeats of Kestrel", []byte("the heartbeat has been running for \""), "", false},
-	{"heartbeat", "late heartbeats of Kestrel", []byte("eartbeat took longer than \""), "", false}, // up to 3.1: the limit alone
-	{"probe", "late probes of the thread pool", []byte(".NET Thread Pool is exhibiting delays of "), "", false},
-	{"stall", "times that the runtime stood still", []byte(".NET Runtime Platform stalled for "), "", false},
+	{"full", "full collections that block", []byte("End of full blocking garbage collection at "), "Took: ", true, ""},
+	{"suspension", "suspensions for GC", []byte("ong Execution Engine Suspension. Reason: GarbageCollection."), "Took: ", false, ""},
+	{"heartbeat", "late heartbeats of Kestrel", []byte("the heartbeat has been running for \""), "", false, ""},
+	{"heartbeat", "late heartbeats of Kestrel", []byte("eartbeat took longer than \""), "", false, ""}, // up to 3.1: the limit alone
+	{"probe", "late probes of the thread pool", []byte(".NET Thread Pool is exhibiting delays of "), "", false, ""},
+	{"stall", "times that the runtime stood still", []byte(".NET Runtime Platform stalled for "), "", false, ""},
+	{"timer", "late timers of Orleans", []byte(" did not fire on time. Last fired at "), " GMT, ", false, "since previous fire, should have fired after "},
+	{"queue", "waits of work in the queues of Orleans", []byte("Queue wait time of "), "", false, ""},
 }
+
+// lateWork is what a thread of the pool did late, by kind of line.
+var lateWork = map[string]string{"heartbeat": "Kestrel heartbeat", "probe": "Orleans probe", "timer": "Orleans timer"}
 
 func hasMark(text []byte) bool {
 	return slices.ContainsFunc(kinds, func(k kind) bool { return bytes.Contains(text, k.mark) })
@@ -67,7 +76,15 @@ func parseLine(l []byte) (k *kind, ns float64) {
 		if !ok {
 			continue
 		}
-		if v := durationOf(string(rest[:min(len(rest), 40)])); v > 0 {
+		v := durationOf(string(rest[:min(len(rest), 40)]))
+		if kinds[i].due != "" {
+			_, due, told := bytes.Cut(rest, []byte(kinds[i].due))
+			if !told {
+				continue
+			}
+			v -= durationOf(string(due[:min(len(due), 40)]))
+		}
+		if v > 0 {
 			return &kinds[i], v
 		}
 	}
@@ -176,13 +193,11 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		case k.full:
 			fact(evidence.FactGen2Most, x.most)
 			fact(evidence.FactGen2Count, float64(x.n))
-		case k.id == "heartbeat", k.id == "probe":
-			name := "Kestrel heartbeat"
-			if k.id == "probe" {
-				name = "Orleans probe"
-			}
-			b.FactAt(subject, evidence.FactHeartbeatsLate, name, float64(x.n), x.line)
+		case lateWork[k.id] != "":
+			b.FactAt(subject, evidence.FactHeartbeatsLate, lateWork[k.id], float64(x.n), x.line)
 			fact(evidence.FactHeartbeatMost, x.most)
+		case k.id == "queue":
+			b.Warnf(x.line, "work waited for a thread of Orleans for up to %.4g s: all of them were busy, or blocked", x.most/1e9)
 		case k.id == "suspension":
 			if all["full"] == nil {
 				b.Warnf(x.line, "the program was suspended for GC for up to %.4g s: which generation it was does not stand there: dotnet-counters collect -p PID shows it", x.most/1e9)

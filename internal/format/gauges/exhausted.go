@@ -18,6 +18,7 @@ type exhaustion struct {
 	active  string // words before how many were in use
 	size    string // words before how many there may be
 	idle    string
+	full    bool // it is made when all are in use
 }
 
 const millisecond, second = 1e6, 1e9
@@ -38,7 +39,8 @@ var exhaustions = []exhaustion{
 	{mark: "Timeout waiting for connection from pool", pool: "Apache HttpClient", runtime: "jvm"},
 	{mark: "has been pending for more than the configured timeout of ", pool: "Reactor", runtime: "jvm", waited: "configured timeout of ", unit: millisecond},
 	{mark: "while waiting for a connection to server", pool: "MongoDB driver", runtime: "jvm", waited: "Timed out after ", unit: millisecond, active: "connections in use by other operations: ", size: "maxPoolSize: "},
-	{mark: "The connection pool has been exhausted, either raise", pool: "Npgsql", runtime: "dotnet", waited: "'Timeout' (currently ", unit: second, size: "(currently "},
+	{mark: "The connection pool has been exhausted, either raise MaxPoolSize", pool: "Npgsql", runtime: "dotnet", waited: "or Timeout (currently ", unit: second, size: "(currently ", full: true}, // up to 5
+	{mark: "The connection pool has been exhausted, either raise", pool: "Npgsql", runtime: "dotnet", waited: "'Timeout' (currently ", unit: second, size: "(currently ", full: true},
 	{mark: "prior to obtaining a connection from the pool", pool: "SqlClient", runtime: "dotnet"},
 	{mark: "QueuePool limit of size ", pool: "SQLAlchemy QueuePool", waited: "timed out, timeout ", unit: second, size: "of size "},
 	{mark: "could not obtain a connection from the pool within ", pool: "ActiveRecord", waited: "pool within ", unit: second},
@@ -97,6 +99,9 @@ func figureBehind(text, words string) float64 {
 // parseReading reads the message's figures of the pool, and how long the request waited in ns.
 func (x *exhaustion) parseReading(text string) (g gauge, waited int64) {
 	g = gauge{active: figureBehind(text, x.active), idle: figureBehind(text, x.idle), pending: math.NaN(), max: figureBehind(text, x.size)}
+	if x.full {
+		g.active = g.max
+	}
 	if v := figureBehind(text, x.waited); v > 0 && v*x.unit < 1e15 {
 		waited = int64(v * x.unit)
 	}

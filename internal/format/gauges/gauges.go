@@ -181,7 +181,7 @@ func (p *parser) addReading(x *pool, r gauge) {
 // emitReadings writes what was read. It returns err if nothing was.
 func (p *parser) emitReadings(err error) error {
 	b := p.b
-	some := len(p.pools)+len(p.timeouts)+len(p.dependencies) > 0 || p.process.hasReadings()
+	some := len(p.pools)+len(p.timeouts)+len(p.dependencies)+p.connecting.untold > 0 || p.process.hasReadings()
 	switch {
 	case p.ctx.Err() != nil:
 		return p.ctx.Err()
@@ -212,7 +212,7 @@ func (p *parser) emitReadings(err error) error {
 }
 
 func (p *parser) emitPools() {
-	if len(p.pools)+len(p.timeouts) == 0 && !p.process.hasReadings() {
+	if len(p.pools)+len(p.timeouts)+p.connecting.untold == 0 && !p.process.hasReadings() {
 		return
 	}
 	b := p.b

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,7 @@ var Log = format.Format{
 			if _, _, ok := gaveUp(string(line)); ok {
 				return format.Sure
 			}
-			if _, ok := parseBusyLine(line); ok {
+			if _, ok := parseBusyLine(line); ok || bytes.Contains(line, []byte(whileConnecting)) {
 				return format.Sure
 			}
 		}
@@ -68,6 +69,9 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 		}
 		if x := findExhaustion(l.Text); x != nil {
 			p.addExhaustion(x, &l)
+			return true
+		}
+		if p.addConnecting(l.Text, l.Number) {
 			return true
 		}
 		if g, ok := parseBusyLine(l.Text); ok {
@@ -110,11 +114,34 @@ func parseLog(ctx context.Context, a *format.Artifact, b *evidence.Builder) erro
 	if untimed {
 		b.Warnf(0, "pool statistics without a time: only the last is used; log the date and the time of day")
 	}
-	if len(p.pools)+len(p.timeouts) == 0 && err == nil {
+	if len(p.pools)+len(p.timeouts)+p.connecting.untold == 0 && err == nil {
 		return errors.New("it holds no pool statistics")
 	}
 	p.nameNameless()
+	for _, name := range sortedKeys(p.timeouts) { // only the end of a stack trace tells of the pool
+		if x := p.timeouts[name]; x.hasReading && p.pools[name] == nil {
+			p.addReading(p.ensurePool(name, "connections", x.line), x.reading)
+		}
+	}
+	if !p.hasTimes() {
+		b.Clock().Error, b.Clock().Name = evidence.Unanchored, "messages without a time"
+	}
 	return p.emitReadings(err)
+}
+
+// hasTimes says whether any message tells when it was.
+func (p *parser) hasTimes() bool {
+	for _, x := range p.pools {
+		if slices.ContainsFunc(x.at, func(g gauge) bool { return g.t != 0 }) {
+			return true
+		}
+	}
+	for _, x := range p.timeouts {
+		if x.last != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // nameless is the pool of lines that name none: of old versions, or of which the beginning is cut.
@@ -242,6 +269,8 @@ type timeouts struct {
 	longest                       int64
 	first, last                   int64 // ns
 	line                          int64
+	reading                       gauge // of the pool, in a message without a time below another
+	hasReading                    bool
 }
 
 // minCount returns the least number of timeouts.
@@ -305,21 +334,42 @@ func (p *parser) addTimeout(text string, l *format.Line) {
 // connectingFor are Druid's words before how long (ms) it has been making a connection.
 const connectingFor = "createElapseMillis "
 
-// connecting is the longest attempt to connect that a message tells of.
+// connecting is the longest attempt to connect that a message tells of, and how many tell of one without its length.
 type connecting struct {
 	longest int64 // ns
+	untold  int
 	pool    string
 	line    int64
+}
+
+// whileConnecting is the message of Agroal for a request that gave up while a connection was made for it: the pool had places
+// (https://github.com/agroal/agroal/blob/main/agroal-pool/src/main/java/io/agroal/pool/ConnectionPool.java).
+const whileConnecting = "Acquisition timeout while waiting for new connection"
+
+// addConnecting counts such a message; one line may have it several times.
+func (p *parser) addConnecting(line []byte, number int64) bool {
+	if !bytes.Contains(line, []byte(whileConnecting)) {
+		return false
+	}
+	p.process.runtime = "jvm"
+	if p.connecting.untold++; p.connecting.line == 0 {
+		p.connecting.pool, p.connecting.line = "Agroal", number
+	}
+	return true
 }
 
 // emitConnecting writes that a pool waited for a connection to be made though it had places.
 func (p *parser) emitConnecting(subject evidence.SubjectID) {
 	x := &p.connecting
-	if x.longest == 0 {
+	b := p.b
+	switch {
+	case x.longest > 0:
+		b.FactAt(subject, evidence.FactConnectingMost, x.pool, float64(x.longest), x.line)
+	case x.untold > 0:
+		b.Table(evidence.Table{Title: "requests that gave up while a connection was made for them", Columns: []string{"pool", "lines"}, Rows: [][]string{{x.pool, strconv.Itoa(x.untold)}}})
+	default:
 		return
 	}
-	b := p.b
-	b.FactAt(subject, evidence.FactConnectingMost, x.pool, float64(x.longest), x.line)
 	b.Warnf(x.line, "the pool has places, and waits for a connection that is being made: the database, or the way to it, accepts no connection")
 }
 
@@ -366,6 +416,7 @@ func (p *parser) addExhaustion(e *exhaustion, l *format.Line) {
 		x.bare++
 	default:
 		x.causes++
+		x.reading, x.hasReading = g, !math.IsNaN(g.active)
 		return
 	}
 	if g.t = at; !math.IsNaN(g.active) {

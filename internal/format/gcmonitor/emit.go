@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/format"
 )
 
@@ -27,6 +28,9 @@ type parser struct {
 	told        bool  // such lines give the time of collections
 	collected   int64 // ns of it, of all pools
 	still       int64 // pauses that GC did not cause
+	unexplained int64 // pauses of which nothing tells whether they were collections
+	longest     int64 // ns of one of these
+	longestLine int64
 	lines       int64
 	from, until int64
 	unzoned     bool // some time names no zone
@@ -81,6 +85,13 @@ func (p *parser) parseLine(l format.Line) {
 			if p.strange++; p.strangeLine == 0 {
 				p.strangeLine = l.Number
 			}
+		}
+		return
+	}
+	if e.mark == fromDetector {
+		p.unexplained++
+		if e.took > p.longest {
+			p.longest, p.longestLine = e.took, l.Number
 		}
 		return
 	}
@@ -229,6 +240,13 @@ func (p *parser) emitSummary() {
 		*p.b.Clock() = evidence.Clock{Name: "times of day", Error: evidence.Unanchored, Resolution: 1e9}
 	} else if p.unzoned {
 		p.b.Warnf(0, "the times of this log have no time zone and were read as UTC: check them against the other files")
+	}
+	if p.unexplained > 0 {
+		p.b.Table(evidence.Table{Title: "pauses of the JVM whose reason is not told", Columns: []string{"", "count", "longest"}, Rows: [][]string{{"pauses", units.Num(float64(p.unexplained)), units.Time(float64(p.longest))}}})
+		p.b.Warnf(p.longestLine, "the JVM or its host stood still for up to %s, and nothing tells why: a GC log of that time (-Xlog:gc*,safepoint) shows whether it was a collection", units.Time(float64(p.longest)))
+	}
+	if p.lines == 0 {
+		return
 	}
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactLongAlone, Number: float64(p.lines), Origin: p.b.Origin(0)})
 	p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.until, Origin: p.b.Origin(p.line)})

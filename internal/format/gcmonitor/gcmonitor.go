@@ -30,7 +30,7 @@ import (
 // Format reads a log of Elasticsearch or OpenSearch with lines about collections.
 var Format = format.Format{
 	Name:  "gcmonitor",
-	About: "lines about long collections in logs of Elasticsearch and OpenSearch (JvmGcMonitorService), Cassandra (GCInspector), Hadoop and HBase (JvmPauseMonitor)",
+	About: "lines about long collections in logs of Elasticsearch and OpenSearch (JvmGcMonitorService), Cassandra (GCInspector), Hadoop and HBase (JvmPauseMonitor), Ignite",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -56,6 +56,7 @@ const (
 	fromService   origin = iota // JvmGcMonitorService
 	fromInspector               // Cassandra's
 	fromMonitor                 // JvmPauseMonitor: a pause, with or without a collection
+	fromDetector                // Ignite's: a pause of which nothing else is known
 )
 
 var mark = []byte("[gc][")
@@ -230,9 +231,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	}
 	p.placeUndated()
 	switch {
-	case p.lines == 0 && err != nil:
+	case p.lines+p.unexplained == 0 && err != nil:
 		return err
-	case p.lines == 0:
+	case p.lines+p.unexplained == 0:
 		return errors.New("gcmonitor: no line about collections: give the log of a node from when it was slow")
 	case err != nil:
 		b.Warnf(p.line, "the log is incomplete after this line: %v", err)

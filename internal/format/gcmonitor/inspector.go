@@ -19,6 +19,10 @@ import (
 //	No GCs detected
 //	… Detected pause in JVM or host machine approximately 93.265s without any GCs.
 //
+// and of Ignite's detector, which does not know what it was:
+//
+//	… Possible too long JVM pause: 923 milliseconds.
+//
 // Sources: https://github.com/apache/cassandra/blob/trunk/src/java/org/apache/cassandra/service/GCInspector.java,
 // https://github.com/apache/hadoop/blob/trunk/hadoop-common-project/hadoop-common/src/main/java/org/apache/hadoop/util/JvmPauseMonitor.java.
 var (
@@ -31,7 +35,8 @@ var (
 	noneAtAll  = []byte("No GCs detected")
 	newer      = []byte("host machine approximately ") // of Ratis
 	withoutAny = []byte("without any GCs")
-	concurrent = []byte("ConcurrentMarkSweep") // its time is mostly concurrent
+	tooLong    = []byte("Possible too long JVM pause: ") // of Ignite
+	concurrent = []byte("ConcurrentMarkSweep")           // its time is mostly concurrent
 )
 
 // parseMilliseconds reads "8123ms" and "2012 ms" in ns; 0 for other text.
@@ -46,7 +51,7 @@ func parseMilliseconds(b []byte) int64 {
 		return 0
 	case bytes.HasPrefix(rest, []byte("ns")): // Alluxio's
 		unit = 1
-	case !bytes.HasPrefix(rest, []byte("ms")):
+	case !bytes.HasPrefix(rest, []byte("ms")) && !bytes.HasPrefix(rest, []byte("milliseconds")):
 		return 0
 	}
 	v, err := strconv.ParseInt(string(b[:n]), 10, 64)
@@ -152,6 +157,12 @@ func (e *entry) parseSizes(b []byte) {
 
 // parsePauseMonitor reads a line of a JvmPauseMonitor about a pause.
 func parsePauseMonitor(line []byte) (e entry, ok bool) {
+	if ms, ok := cutAfter(line, string(tooLong)); ok {
+		e.before, e.after, e.capacity = math.NaN(), math.NaN(), math.NaN()
+		e.took, e.count, e.mark = parseMilliseconds(ms), 1, fromDetector
+		e.within = e.took
+		return e, e.took > 0
+	}
 	if !bytes.Contains(line, detected) {
 		return e, false
 	}

@@ -39,3 +39,18 @@ func isCollectorOperation(operation string) bool {
 	}
 	return false
 }
+
+// A collection that the kernel kept from running has a wall-clock time far above its own: all threads stood all that time.
+const (
+	farLonger  = 2           // times its own
+	muchLonger = 100_000_000 // ns beyond it; wall-clock times are rounded to 10 ms
+)
+
+// stoodFor returns how long all threads stood for a pause of some length (ns), by its wall-clock time where that is far longer: the length is
+// taken within, after the log's own line has begun, and misses what the process waited for before and behind it.
+func (e *event) stoodFor(took int64) int64 {
+	if e.kind == evidence.StopTheWorld && e.real >= farLonger*took && e.real-took >= muchLonger {
+		return e.real
+	}
+	return took
+}

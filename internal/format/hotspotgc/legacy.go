@@ -210,6 +210,7 @@ func (l *legacy) flushPause() {
 	if l.held {
 		l.held = false
 		l.pauses++
+		l.e.end = l.e.start + l.e.stoodFor(l.e.end-l.e.start)
 		l.o.emitEvent(l.e)
 	}
 	if l.last == timedPause {

@@ -2,6 +2,7 @@ package hotspotgc
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 )
@@ -60,8 +61,8 @@ func (u *unified) parseEvent(id int64, b []byte, line int64) bool {
 	case 'P':
 		switch {
 		case bytes.HasPrefix(b, []byte("Pause ")):
-			if before, times, ok := bytes.Cut(b, []byte("ms User=")); ok { // a tool joined the line of the pause and that of its processor times
-				return u.parsePhase(id, b[:len(before)+len("ms")], line) && u.parseTimes(id, b[len(b)-len(times)-len("User="):])
+			if i := bytes.Index(b, []byte("ms User=")); i > 0 {
+				return u.parseJoined(id, b[:i+len("ms")], b[i+len("ms "):], line)
 			}
 			return u.parsePhase(id, b, line)
 		case bytes.HasPrefix(b, []byte("PSYoungGen: ")), bytes.HasPrefix(b, []byte("ParNew: ")), bytes.HasPrefix(b, []byte("ParOldGen: ")), bytes.HasPrefix(b, []byte("PSOldGen: ")):
@@ -181,6 +182,43 @@ func (u *unified) parseEvent(id int64, b []byte, line int64) bool {
 		}
 	}
 	return false
+}
+
+// parseJoined reads a pause that a tool joined with lines behind it and within it: "Pause Full (System.gc()) Metaspace: 82364K->82364K(1126400K)
+// 828M->742M(1024M) 880.722ms User=2.03s Sys=0.02s Real=0.88s[…] Leaving safepoint region[…] Total time for which application threads were
+// stopped: 0.8815607 seconds, …". Its stamp is that of the first of them, at the pause's begin; those of the safepoint's end are of its end.
+func (u *unified) parseJoined(id int64, pause, rest []byte, line int64) bool {
+	if i := bytes.Index(pause, []byte(" Metaspace: ")); i > 0 {
+		meta := pause[i+1:]
+		if end := bytes.IndexByte(meta, ')'); end > 0 && u.generationSize(id, meta[:end+1]) {
+			pause = slices.Concat(pause[:i], meta[end+1:])
+		}
+	}
+	began := u.mark
+	var stopped []byte
+	for i := bytes.IndexByte(rest, '['); i >= 0; {
+		var d decorators
+		text, ok := d.cutDecorators(rest[i:])
+		if !ok {
+			break
+		}
+		u.mark = d
+		if bytes.HasPrefix(text, []byte("Total time for which application threads were stopped: ")) {
+			stopped = text
+			break
+		}
+		next := bytes.IndexByte(text, '[')
+		if next < 0 {
+			break
+		}
+		i = len(rest) - len(text) + next
+	}
+	ok := u.parsePhase(id, pause, line) && u.parseTimes(id, rest)
+	if stopped != nil {
+		u.parseStopped(stopped, line)
+	}
+	u.mark = began
+	return ok
 }
 
 // setFailure sets what went wrong in the collection in progress.

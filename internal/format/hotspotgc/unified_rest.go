@@ -201,7 +201,9 @@ func (u *unified) parseTimes(id int64, b []byte) bool {
 		return false
 	}
 	if c := u.collectionOf(id); c.done {
-		c.pending.user, c.pending.system, c.pending.real = user, system, real
+		e := &c.pending
+		e.user, e.system, e.real = user, system, real
+		e.start = e.end - e.stoodFor(e.end-e.start) // the line is written at the end
 		u.flushPause(c)
 	}
 	u.o.countIgnored(detailLine)

@@ -9,11 +9,13 @@
 // (https://github.com/openjdk/jdk/tree/master/src/jdk.jcmd/share/classes/sun/tools/jstat).
 //
 // Where the rows mislead:
-//   - They count since the JVM's start, so the first row says nothing about its own time.
+//   - They count since the JVM's start, so the first row says nothing about its own time, and rows
+//     within a minute between which nothing was collected say no more than one of them.
 //   - A row has the number of collections since the previous one, and their total
 //     time: here they lie one after another at the row's end, each as long as the mean.
 //   - CMS counts its initial mark and its remark as full collections, two for each cycle. So
-//     an even number of them that left the old generation as it was may be those pauses.
+//     an even number of them that left the old generation as it was may be those pauses,
+//     unless eden and the old generation are full: then no concurrent cycle helps any more.
 //   - Only -t prints the time of a row; else the interval in the command gives it. Without
 //     both the time between rows is unknown.
 package jstat
@@ -119,6 +121,7 @@ type row struct {
 	conTook          float64
 	old              float64 // in use: KiB or percent
 	oldSize          float64 // KiB, 0 not told
+	eden, edenSize   float64 // KiB, or percent and 100
 	permanent, size  float64 // in use and size: KiB, or percent and 100
 	hasOld, hasFull  bool
 	reason           string // of -gccause

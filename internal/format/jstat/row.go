@@ -51,6 +51,12 @@ func (p *parser) parseRow(text string, line int64) {
 			x.old, x.hasOld = v, true
 		case "OC":
 			x.oldSize = v
+		case "EC":
+			x.edenSize = v
+		case "EU":
+			x.eden = v
+		case "E":
+			x.eden, x.edenSize = v, 100
 		case "PC":
 			x.size = v
 		case "PU":
@@ -118,7 +124,7 @@ func (p *parser) emitSinceLast(x row) {
 	at = p.emitPauses(at, young, youngTook, evidence.PauseYoung, "young collections", x.line)
 	at = p.emitPauses(at, con, conTook, evidence.PauseRemark, "pauses of concurrent cycles", x.line)
 	kind, name := evidence.PauseFull, "full collections"
-	if int64(full)%2 == 0 && x.hasOld && x.old >= before.old && !p.apart && !reasons[x.reason] {
+	if int64(full)%2 == 0 && x.hasOld && x.old >= before.old && !p.apart && !reasons[x.reason] && !(x.isFull() && before.isFull()) {
 		kind, name = evidence.PauseRemark, "full collections, or pauses of CMS"
 	}
 	if kind == evidence.PauseFull && reasons[x.reason] {
@@ -157,6 +163,25 @@ const (
 	fullPart  = .999
 	roomyPart = .9
 )
+
+// isFull says whether eden and the old generation are in use up to their ends.
+func (x row) isFull() bool {
+	old := x.old / 100
+	if x.oldSize > 0 {
+		old = x.old / x.oldSize
+	}
+	return x.hasOld && old >= fullPart && x.edenSize > 0 && x.eden >= fullPart*x.edenSize
+}
+
+// A minute without a collection is no rate yet: a quiet service makes one every few minutes.
+const quietMinute = int64(60e9)
+
+// onlySinceStart says whether the rows count no more than since the JVM's start: there is one, or nothing was collected between them for a short
+// while.
+func (p *parser) onlySinceStart() bool {
+	x := p.between
+	return p.total == 1 || p.runs == 1 && p.backwards == 0 && p.now-p.from < quietMinute && x.young+x.full+x.con+x.youngTook+x.fullTook+x.conTook == 0
+}
 
 // permanentPart returns which part of the permanent generation is in use, and whether it is full while the old generation has room.
 func (x row) permanentPart() (part float64, full bool) {
@@ -204,7 +229,7 @@ func (p *parser) addTotals() {
 	t := evidence.Table{Title: "collections from the first to the last row", Columns: []string{"", "count", "time"}}
 	x := p.between
 	switch {
-	case p.total == 1:
+	case p.onlySinceStart():
 		t.Title, x = "collections since the JVM's start", p.last
 	case p.runs > 1 && !p.restarted: // of one process, looked at again and again
 		x = row{young: p.last.young - p.first.young, full: p.last.full - p.first.full, con: max(0, p.last.con-p.first.con),
@@ -220,6 +245,9 @@ func (p *parser) addTotals() {
 	}
 	if len(t.Rows) > 0 {
 		p.b.Table(t)
+	}
+	if p.total > 1 && p.onlySinceStart() {
+		p.b.Table(evidence.Table{Title: "collections from the first to the last row", Columns: []string{"", "count"}, Rows: [][]string{{"young", "0"}, {"full", "0"}}})
 	}
 }
 
@@ -238,23 +266,27 @@ func (p *parser) emitSummary() {
 	if p.pid > 0 {
 		p.b.Describe(p.subject, func(s *evidence.Subject) { s.PID = p.pid })
 	}
-	if p.now > p.from {
+	alone := p.onlySinceStart()
+	if p.now > p.from && !alone {
 		p.b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverGC, From: p.from, Until: p.now, Origin: p.b.Origin(p.last.line)})
 	}
 	p.addTotals()
-	n, took := p.full, p.fullTook // of these rows, or since the start
-	if p.total == 1 && p.last.hasFull {
+	n, took := p.full, p.fullTook                                                                                     // of these rows, or since the start
+	if (alone || !p.stamped && p.interval == 0 && p.full < 2 && p.backwards == 0 && !p.restarted) && p.last.hasFull { // a mean is of two and more
 		n, took = p.last.full, p.last.fullTook
 	}
-	if n > 0 && n < 1e9 && (p.total == 1 || !p.stamped && p.interval == 0) { // their times are unknown
+	if n > 0 && n < 1e9 && (alone || !p.stamped && p.interval == 0) { // their times are unknown
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullCollections, Value: strconv.FormatFloat(n, 'f', 0, 64), Number: n, Origin: p.b.Origin(p.last.line)})
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactFullMean, Number: took / n * 1e9, Origin: p.b.Origin(p.last.line)})
 	}
 	if part, full := p.last.permanentPart(); full && n > 0 {
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactPermanentFull, Number: part, Origin: p.b.Origin(p.last.line)})
 	}
-	if p.total == 1 && p.last.hasFull && p.last.young > 0 && p.last.young < 1e9 {
+	if alone && p.last.hasFull && p.last.young > 0 && p.last.young < 1e9 {
 		p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactYoungCollected, Number: p.last.young, Origin: p.b.Origin(p.last.line)})
+	}
+	if alone && p.total > 1 {
+		p.b.Warnf(p.last.line, "nothing was collected between these rows: they count since the JVM's start, and show no rate")
 	}
 	if p.total == 1 {
 		p.b.Warnf(p.last.line, "one row counts since the JVM's start and shows no time of its own: give two or more")

@@ -153,12 +153,21 @@ func (r *reading) emitRates(b *evidence.Builder, subject evidence.SubjectID, all
 	}
 }
 
+// isLongest says whether a metric is the longest of some times, of which the sum of several says nothing.
+func isLongest(name string) bool {
+	return strings.HasSuffix(name, "_seconds_max") || strings.HasSuffix(name, "_milliseconds_max")
+}
+
 // emitTable shows the figures of the last page by their names.
 func (r *reading) emitTable(b *evidence.Builder, title string, show func(string) bool) {
 	p := &r.pages[len(r.pages)-1]
 	sums := make(map[string]float64)
 	for i := range p.samples {
 		if s := &p.samples[i]; show(s.name) && s.label("le") == "" && s.label("quantile") == "" {
+			if isLongest(s.name) {
+				sums[s.name] = max(sums[s.name], s.v)
+				continue
+			}
 			sums[s.name] += s.v
 		}
 	}

@@ -66,6 +66,7 @@ func readHeader(l []byte) (h header, ok bool) {
 	h.cpu = -1
 	if _, after, ok := strings.Cut(name[end:], " Id="); ok {
 		_, h.said, _ = strings.Cut(after, " ")
+		h.said = behindGroup(h.said)
 	}
 	if in := stateWithin(name[end:]); in != "" {
 		h.said = in
@@ -97,6 +98,20 @@ func readHeader(l []byte) (h header, ok bool) {
 		}
 	}
 	return h, true
+}
+
+// behindGroup leaves out the group of threads before the state, "Group=main TIMED_WAITING on …", as Jenkins prints it.
+func behindGroup(said string) string {
+	if !strings.HasPrefix(said, "Group=") {
+		return said
+	}
+	for rest := said; rest != ""; { // the name of a group may have blanks
+		_, rest, _ = strings.Cut(rest, " ")
+		if stateOf(rest) != "" {
+			return rest
+		}
+	}
+	return said
 }
 
 // parseNumber reads a positive number, decimal or 0x…; 0 of anything else.
@@ -189,8 +204,9 @@ func readLock(text string) (k lock, ok bool) {
 		k.object = object
 	}
 	if class, is := strings.CutPrefix(strings.TrimLeft(rest[end+1:], " "), "(a "); is {
-		class, _, _ = strings.Cut(strings.TrimSuffix(class, ")"), " for ") // of a class: "java.lang.Class for shop.Shop"
-		k.class = class
+		class, owner, _ := strings.Cut(class, ")")
+		k.class, _, _ = strings.Cut(class, " for ") // of a class: "java.lang.Class for shop.Shop"
+		k.owner = ownerOf(strings.TrimSpace(owner)) // of VisualVM
 	}
 	return k, true
 }

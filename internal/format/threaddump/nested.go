@@ -29,10 +29,14 @@ func (p *parser) findNested() {
 	p.b.Fact(evidence.Fact{Subject: p.subject, Key: evidence.FactNestedWait, Value: name + evidence.Link + t.waiter + evidence.Link + strings.Join(t.nestedMonitors(), ", "), Number: float64(n), Origin: p.b.Origin(t.line)})
 }
 
-// nestedMonitors returns the classes of the monitors that a thread holds besides that of the object it waits for. That one is the innermost it holds.
+// nestedMonitors returns the classes of the monitors that a thread holds besides that of the object it waits for. That one is the innermost it holds,
+// unless the dump names another object.
 func (t *thread) nestedMonitors() []string {
 	if t.waiter == "" || !strings.HasPrefix(t.state, "WAITING") {
 		return nil
+	}
+	if t.wait.object != "" && !slices.Contains(t.held, t.wait.object) {
+		return append(slices.Clip(t.classes), t.kept...)
 	}
 	if len(t.classes) < 2 {
 		return t.kept

@@ -110,7 +110,9 @@ func matchHead(head []byte) format.Confidence {
 		case inside && (bytes.HasPrefix(bytes.TrimLeft(l, " \t"), stateLine) || isSummarised(l)):
 			return format.Sure
 		}
-		_, _, named = wordedHead(bytes.TrimLeft(l, " \t"))
+		if _, _, named = wordedHead(bytes.TrimLeft(l, " \t")); named && headState(l) != "" {
+			return format.Sure
+		}
 	}
 	return format.No
 }

@@ -94,7 +94,7 @@ func ownerOf(text string) string {
 	if i := strings.LastIndex(name, " (0x"); i > 0 && strings.HasSuffix(name, ")") { // the number again, as Jenkins prints it
 		name = name[:i]
 	}
-	for _, number := range []string{" Id=", " id=", " tid="} {
+	for _, number := range []string{" Id=", " id=", " tid=", " t@"} {
 		if i := strings.LastIndex(name, number); i > 0 && parseNumber(name[i+len(number):]) > 0 {
 			name = name[:i]
 			break

@@ -117,7 +117,7 @@ func judgeStarvation(c *check.Case) check.Verdict {
 
 // fewHeartbeats is how many heartbeats must be late for a server's log alone to support the cause.
 var fewHeartbeats = check.Threshold{Name: "late heartbeats of Kestrel", Value: 2, Unit: "count",
-	Why: "one may be a start or a long collection; probes of Orleans count alike", Source: "arithmetic: the least number that repeats itself"}
+	Why: "one may be a start or a long collection; probes and timers of Orleans count alike", Source: "arithmetic: the least number that repeats itself"}
 
 // judgeHeartbeats judges by a log of work that a pool thread is to do each second, and did late: heartbeats of Kestrel, probes
 // of Orleans.
@@ -131,7 +131,7 @@ func judgeHeartbeats(c *check.Case) (v check.Verdict, ok bool) {
 	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
 		Title:   fmt.Sprintf("The thread pool probably has too few threads: %s came late, by up to %s.", units.Plural(int(n.Number), what), units.Time(most.Number)),
 		Summary: fmt.Sprintf("late: %s", units.Plural(int(n.Number), what))}
-	v.Evidence = append(v.Evidence, c.Figure("threadpool.late_heartbeats", "heartbeats of Kestrel, or probes of Orleans, that no thread of the pool ran in time", n.Number, "count", n.Origin),
+	v.Evidence = append(v.Evidence, c.Figure("threadpool.late_heartbeats", "heartbeats of Kestrel, or probes and timers of Orleans, that no thread of the pool ran in time", n.Number, "count", n.Origin),
 		c.Figure("threadpool.heartbeat_longest_ms", "longest of them", most.Number/1e6, "ms", most.Origin))
 	v.Fix = []check.Fix{{Text: "find the code that blocks threads of the pool (.Result, .Wait(), synchronous I/O) and make it asynchronous"}}
 	v.Needs = []check.Need{stacksEvidence, countersEvidence}

@@ -155,6 +155,12 @@ func (g *gauged) judgeWithoutRequests(c *check.Case, v *check.Verdict) bool {
 		v.Summary = fmt.Sprintf("%s gave up waiting for a connection, but only %.0f of %.0f were in use: it was not used up, and hands out none", units.Plural(int(g.TimedOut), "request"), g.Most, g.Size)
 		v.Needs = []check.Need{{What: "why it hands out none of the free ones: the pool's own log at the level DEBUG (connections that fail its test), and thread dumps and the GC log from that time"}}
 		return true
+	case g.TimedOut > 0 && g.Readings > 0 && math.IsNaN(g.Waiting) && g.Most < allInUse.Value*g.Size:
+		v.Rule = check.Untold
+		v.Weigh(g.Most/g.Size, allInUse)
+		v.Summary = fmt.Sprintf("%s gave up waiting for a connection, but only %.0f of %.0f were in use then: the pool has room, and could not open another in time", units.Plural(int(g.TimedOut), "request"), g.Most, g.Size)
+		v.Needs = []check.Need{{What: "how long the pool takes to open a connection, and the errors that it logs then"}}
+		return true
 	case g.TimedOut > 0 && !(g.Most < mostlyFree.Value*g.Size):
 		rule = check.StandsAlone
 		v.Title = fmt.Sprintf("Requests wait for an exhausted pool: %s, and give up.", g.Name)
@@ -187,6 +193,8 @@ var longQueue = check.Threshold{Name: "requests that wait for a pool in a single
 var (
 	mostlyFree = check.Threshold{Name: "part of a pool in use up to which it is not exhausted", Value: .5, Unit: "1",
 		Why: "readings between may have seen more, not twice as much", Source: "judgement: weighs a peak between two readings against a pool that was never used up"}
+	allInUse = check.Threshold{Name: "part of a pool in use as a request gives up waiting for it, from which it is exhausted", Value: .9, Unit: "1",
+		Why: "a few may be given back in that moment", Source: "judgement: weighs places given back while the message is made against a pool that has room, and cannot open a connection; tried on messages of Druid, Tomcat JDBC and MongoDB's driver"}
 	fewReadings = check.Threshold{Name: "readings of a pool's gauge", Value: 5, Unit: "count",
 		Why: "fewer may have missed when it was exhausted", Source: "binomial: a pool that is used up half of the time is missed by 5 readings in 3 % of cases (2⁻⁵)"}
 )

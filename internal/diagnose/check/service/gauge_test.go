@@ -32,3 +32,30 @@ func TestSingleReading(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomAtFailure judges pools by the message of a request that gave up, which tells how many were in use then.
+func TestRoomAtFailure(t *testing.T) {
+	for name, c := range map[string]struct {
+		used, size float64
+		found      bool
+	}{
+		"all of 60":  {60, 60, true},
+		"54 of 60":   {54, 60, true},
+		"53 of 60":   {53, 60, false},
+		"38 of 60":   {38, 60, false},
+		"none of 80": {0, 80, false},
+	} {
+		b := evidence.NewBundle()
+		p := b.Builder(b.AddArtifact(evidence.Artifact{Name: "app.log"}), "hikaricp")
+		s := p.Subject(evidence.Subject{Service: "shop", Runtime: "jvm"})
+		for series, v := range map[string]float64{evidence.SeriesClientPoolUsed: c.used, evidence.SeriesClientPoolMax: c.size} {
+			p.Series(evidence.Series{Subject: s, Name: series + ":Druid", Unit: "connections", T: []int64{epoch}, V: []float64{v}, Origin: p.Origin(2)})
+		}
+		p.FactAt(s, evidence.FactPoolTimedOut, "Druid", 1, 2)
+		p.Close()
+		v := judgePool(&check.Case{Bundle: b, Subject: s})
+		if v.Supported() != c.found || v.RuledOut() {
+			t.Errorf("%s: %s %q %q", name, v.State, v.Title, v.Summary)
+		}
+	}
+}
