@@ -66,6 +66,12 @@ func (p *parser) parseSpikes(lines []string) {
 	}
 }
 
+// isOtherSync says whether an event is a wait until data is on the disk that is not of the append-only file: cluster-config-fsync, cluster-config-dir-fsync
+// (https://github.com/redis/redis/blob/unstable/src/cluster_legacy.c), cluster-write-pending-fsync of a build before these.
+func isOtherSync(event string) bool {
+	return strings.HasSuffix(event, "-fsync") && !strings.HasPrefix(event, "aof-")
+}
+
 // emitSpikes emits spikes as events at their mean distance: the answer has their number and length, and not their times.
 func (p *parser) emitSpikes(id evidence.SubjectID) {
 	if len(p.doctor) == 0 {
@@ -82,6 +88,12 @@ func (p *parser) emitSpikes(id evidence.SubjectID) {
 			worst = strconv.FormatInt(s.worst, 10)
 		}
 		t.Rows = append(t.Rows, []string{s.name, strconv.Itoa(s.n), strconv.FormatInt(s.mean, 10), worst})
+		if isOtherSync(s.name) {
+			b.FactAt(id, evidence.FactSyncsSlow, s.name, float64(s.n), s.line)
+			if s.worst > 0 {
+				b.FactAt(id, evidence.FactSyncMost, s.name, float64(s.worst)*1e6, s.line)
+			}
+		}
 		if s.n > 1 && s.period <= 0 {
 			continue
 		}

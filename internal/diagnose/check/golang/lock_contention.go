@@ -202,7 +202,7 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 			v.Title = fmt.Sprintf("Probably: a goroutine waits for a mutex in %s, which one in %s may hold while it waits itself.", q.At[0], q.Beside)
 			v.Summary = fmt.Sprintf("%s for a mutex, of %d that are shown", waits(q.Waiting), q.Shown)
 		}
-		if alone {
+		if alone && !chain {
 			v.Title = fmt.Sprintf("Probably: a goroutine waits in vain for a mutex, for %s so far: %s.", units.Time(float64(q.Longest)), q.At[0])
 			v.Summary = fmt.Sprintf("1 goroutine waits for a mutex for %s", units.Time(float64(q.Longest)))
 		}
