@@ -111,7 +111,7 @@ func TestPastesScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, set := range []string{"posted-", "posted3-", "posted4-", "posted5-", "posted6-", "posted7-", "posted8-", "posted9-", "posted9b-", "posted10-", "posted10b-", "posted11-", "posted12-", "posted13-", "posted14-", "posted16-", "posted17-", "posted18-", "posted19-", "posted19b-", "posted20a-"} {
+	for _, set := range []string{"posted-", "posted3-", "posted4-", "posted5-", "posted6-", "posted7-", "posted8-", "posted9-", "posted9b-", "posted10-", "posted10b-", "posted11-", "posted12-", "posted13-", "posted14-", "posted16-", "posted17-", "posted18-", "posted19-", "posted19b-", "posted20a-", "posted20b-"} {
 		dirs, _ := filepath.Glob(filepath.Join(pastes, set+"*"))
 		first, now := 0, 0
 		for _, dir := range dirs {

@@ -20,6 +20,10 @@ type MutexQueue struct {
 	At      []string // functions that lock the mutex, most waiting first
 	Origin  evidence.Origin
 	Holder  *MutexHolder // nil: not in the dump
+
+	// Beside is a method of the type whose methods lock the mutex, in which another goroutine of the few that are shown is without waiting for a mutex; "" if there
+	// is none, or many are shown.
+	Beside string
 }
 
 // MutexHolder is a goroutine in a function that locks a mutex, past the lock. A dump does not tell a mutex's holder, so the
@@ -92,6 +96,9 @@ func MutexQueuesOf(b *evidence.Bundle, subject evidence.SubjectID, implements fu
 	for k, q := range queues {
 		q.At = sortedByCount(lockers[k])
 		q.All, q.Shown, q.Least = q.Waiting == total, total, least
+		if total <= mostBeside {
+			q.Beside = besideOf(b, all, k, q.At, implements)
+		}
 		keys[q.Origin] = k
 		out = append(out, *q)
 	}
@@ -193,6 +200,40 @@ func holderOf(b *evidence.Bundle, all []goroutine, k mutexKey, lockers map[strin
 		}
 	}
 	return h
+}
+
+// mostBeside is how many goroutines may be shown where [MutexQueue.Beside] is looked for: in a whole program many are in methods of one type.
+const mostBeside = 16
+
+// besideOf finds what another goroutine does in a method of the type that one of the lockers is a method of.
+func besideOf(b *evidence.Bundle, all []goroutine, k mutexKey, lockers []string, implements func(string) bool) string {
+	for i := range all {
+		g := &all[i]
+		if g.artifact != k.artifact || g.locker != "" {
+			continue
+		}
+		for _, f := range b.Stacks.Frames(g.stack) {
+			name := b.Names.Text(f.Func)
+			if implements(name) {
+				continue
+			}
+			of := receiverOf(name)
+			if of != "" && slices.ContainsFunc(lockers, func(l string) bool { return receiverOf(l) == of && l != name }) {
+				return name
+			}
+			break // what it waits for is of another type
+		}
+	}
+	return ""
+}
+
+// receiverOf returns the type of a method, with its package: "shop/db.(*Cache)" of "shop/db.(*Cache).Get"; "" of a function without one.
+func receiverOf(function string) string {
+	end := strings.LastIndex(function, ").")
+	if end < 0 || !strings.Contains(function[:end], ".(*") {
+		return ""
+	}
+	return function[:end+1]
 }
 
 func sortedByCount(counts map[string]int) (names []string) {

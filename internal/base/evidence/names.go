@@ -485,6 +485,8 @@ const (
 	FactQueuedLongMost         = "queued.long.most"                 // ns that one of these waited, at most
 	FactPhaseMost              = "request.phase.longest"            // ns of the longest phase of a request, by its client; Value is the phase (PhaseLookup, …)
 	FactPhaseOf                = "request.phase.of"                 // ns of the whole of that request
+	FactLookupsUnanswered      = "lookups.unanswered"               // times that a program waited in vain for the answer of a name server, until it asked again
+	FactLookupUnansweredMost   = "lookups.unanswered.longest"       // ns of the longest
 	FactTasksAwaitFiles        = "tasks.awaitFileServer"            // tasks that wait in the kernel for the answer of a file server (NFS), or of a program that serves files (FUSE), at one look; Value is the call
 	FactTasksWait              = "tasks.wait: "                     // and a mechanism of the kernel (KernelReclaim, …): tasks that wait for it at one look and cannot be interrupted; Value is the function most wait in
 	FactTasksAsleep            = "tasks.uninterruptible"            // all tasks that wait so at that look, without threads of the kernel that work in the background
@@ -512,6 +514,7 @@ const (
 	FactMemoryStrain           = "memory.full10"                    // share of ten seconds in which all tasks of a group waited for memory, at a single look; Value is the group with most
 	FactRereadAtLimit          = "memory.reread"                    // what a container read from disks while it was near its memory limit, in times of that limit; Value is the container
 	FactKernelThread           = "kernel.thread: "                  // and how the name of a thread of the kernel begins ("kswapd"): CPUs that the busiest of them uses; Value is its name
+	FactGoDeadlock             = "goroutines.deadlock"              // goroutines of a Go program that its runtime ended because all of them waited; Value is the state of most and, behind a [Link], where they are
 	FactWallProfile            = "profile.wall"                     // part of the time of a profile, waits included, in the function with most; Value is what it does and, behind a [Link], its name
 	FactWallProfileTime        = "profile.wall.time"                // ns that this profile is of
 	FactThreadsHot             = "threads.hot"                      // threads that used a whole CPU each, and were in one function in every sample; Value is it

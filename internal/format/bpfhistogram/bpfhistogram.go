@@ -51,6 +51,7 @@ const (
 	mostLine       = 1024
 	mostHistograms = 1000
 	mostRanges     = 100
+	longestMs      = 366 * 86400e3 // of a latency: a longer one is a counter that ran below zero
 )
 
 // unitsInMs are the units of the tools' ranges.
@@ -180,7 +181,16 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	unit, seen, line := 0., 0, int64(0)
 	var waits readies
 	runQueue := false
+	impossible, impossibleAt := 0., int64(0)
 	end := func() {
+		spans = slices.DeleteFunc(spans, func(s span) bool {
+			if unit == 0 || s.least*unit <= longestMs {
+				return false
+			}
+			impossible += s.n
+			impossibleAt = cmp.Or(impossibleAt, line)
+			return true
+		})
 		all := 0.
 		for _, s := range spans {
 			all += s.n
@@ -218,6 +228,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	end()
 	if err := format.EndReading(ctx, b, err, seen > 0 || listed.countEvents() > 0, "the text", "bpf-histogram: no histogram and no event in it"); err != nil {
 		return err
+	}
+	if impossible > 0 {
+		b.Warnf(impossibleAt, "latencies of more than a year, which cannot be (a difference that ran below zero) and were left out: %.0f", impossible)
 	}
 	listed.emitTable(b)
 	*b.Clock() = evidence.Clock{Name: "one histogram", Error: evidence.Unanchored}

@@ -268,11 +268,19 @@ func (p *parser) addRow(row map[string]string, line int64) {
 	}
 	s := session{state: firstCell(row, stateColumns), statement: firstCell(row, textColumns), took: -1, line: line}
 	if p.product == "MySQL" {
-		if c := row["command"]; c == "Sleep" || c == "Daemon" || c == "Binlog Dump" || c == "Connect" {
+		wsrep := strings.HasPrefix(s.state, "wsrep: ")
+		if c := row["command"]; c == "Daemon" || c == "Binlog Dump" || c == "Connect" || c == "Sleep" && !wsrep {
 			s.state = c
 		}
+		if wsrep {
+			s.state = trimWriteSet(s.state)
+		}
+		if s.statement == "NULL" {
+			s.statement = ""
+		}
 		lower := strings.ToLower(s.state)
-		s.locked = strings.Contains(lower, "lock") && !strings.Contains(lower, "unlock") && !strings.Contains(lower, "closing")
+		s.locked = wsrep && waitsForCluster[s.state] ||
+			strings.Contains(lower, "lock") && !strings.Contains(lower, "unlock") && !strings.Contains(lower, "closing")
 	} else {
 		s.waits = row["wait_event_type"]
 		s.locked = strings.EqualFold(s.waits, "Lock") || row["wait_event_type"] == "" && lockEvents[row["wait_event"]] || row["waiting"] == "t"
@@ -287,6 +295,20 @@ func (p *parser) addRow(row map[string]string, line int64) {
 	}
 	s.since = parseInstant(row["query_start"])
 	p.rows = append(p.rows, s)
+}
+
+// waitsForCluster are the states in which a session of a Galera node waits for its turn to commit: write sets are committed in one order, so that all wait for a lock
+// that the first of them waits for. An applier without work is of no such state, nor is a session that waits for the other nodes.
+var waitsForCluster = map[string]bool{
+	"wsrep: committing write set": true, "wsrep: committing": true, "wsrep: waiting to replay or commit": true, "wsrep: waiting for commit order": true,
+}
+
+// trimWriteSet takes off the number of the write set that a state of Galera ends with: "(4711)", "(-1)".
+func trimWriteSet(state string) string {
+	if at := strings.LastIndexByte(state, '('); at > 0 && strings.HasSuffix(state, ")") && strings.Trim(state[at+1:len(state)-1], "-0123456789") == "" {
+		return strings.TrimSpace(state[:at])
+	}
+	return state
 }
 
 // parseInstant reads a time as clients of PostgreSQL print it; the result is zero if it is none.

@@ -46,7 +46,7 @@ func matchHead(head []byte) format.Confidence {
 }
 
 // fields are the fields of runtime.MemStats that package gopprof reads, besides the rings.
-var fields = []string{"Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "HeapObjects", "StackInuse", "NextGC", "LastGC"}
+var fields = []string{"Alloc", "TotalAlloc", "Sys", "Lookups", "Mallocs", "Frees", "HeapAlloc", "HeapSys", "HeapIdle", "HeapInuse", "HeapReleased", "HeapObjects", "StackInuse", "NextGC", "LastGC", "PauseTotalNs"}
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
 	r, err := a.Unwrapped()
@@ -106,12 +106,43 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 		b.Cut()
 		b.Warnf(0, "the page breaks off: what came before it was read")
 	}
+	if t := variablesOf(data); len(t.Rows) > 0 {
+		b.Table(t)
+	}
 	if len(page.Command) > 0 {
 		words := redact.Command(page.Command)
 		sort.Strings(words[min(1, len(words)):])
 		b.Table(evidence.Table{Title: "program", Columns: []string{"command", ""}, Rows: [][]string{{words[0], ""}}})
 	}
 	return nil
+}
+
+// mostVariables are shown of a program's own.
+const mostVariables = 20
+
+// variablesOf shows the numbers that the program publishes itself, of a page that may be cut off. What is deeper than the first level may be labels that hold secrets.
+func variablesOf(data []byte) evidence.Table {
+	t := evidence.Table{Title: "variables of the program", Columns: []string{"", "value"}}
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	if _, err := d.Token(); err != nil {
+		return t
+	}
+	for d.More() && len(t.Rows) < mostVariables {
+		key, err := d.Token()
+		if err != nil {
+			break
+		}
+		var v json.RawMessage
+		if d.Decode(&v) != nil {
+			break
+		}
+		name, ok := key.(string)
+		var n float64
+		if ok && len(name) < 60 && len(v) < 32 && json.Unmarshal(v, &n) == nil && string(v) != "null" {
+			t.Rows = append(t.Rows, []string{name, string(v)})
+		}
+	}
+	return t
 }
 
 // parseTruncated returns the figures of a page that is cut off, nil if there are none.

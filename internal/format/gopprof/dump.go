@@ -95,6 +95,8 @@ type dumps struct {
 	first   int64 // of them
 	doubt   int64 // lines that are strange if a frame follows; else they are text after the dump
 
+	deadlock int64 // line with which the runtime says that all goroutines wait, 0: none
+
 	open      *dump
 	lone      []byte // the last line, if it may be the first of a stack without a head
 	made      int64  // numbers given to goroutines without one
@@ -504,6 +506,9 @@ func (d *dumps) emitGoroutines(ctx context.Context, b *evidence.Builder, subject
 		f := facts{b: b, subject: subject, from: at, until: at}
 		f.addFact(evidence.FactProfileKind, "goroutine dump", math.NaN())
 		f.addNumber("goroutines", float64(d.best.goroutineCount()))
+	}
+	if d.deadlock > 0 && d.deadlock < d.best.goroutines[0].line {
+		b.FactAt(subject, evidence.FactGoDeadlock, d.best.commonest(), float64(d.best.goroutineCount()), d.deadlock)
 	}
 	var (
 		frames       []evidence.Frame

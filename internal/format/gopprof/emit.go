@@ -32,7 +32,10 @@ func emitRecording(ctx context.Context, r *recording, b *evidence.Builder, subje
 	if len(r.Mapping) > 0 && r.Mapping[0].BuildID != "" {
 		f.addFact("build.id", clipText(r.Mapping[0].BuildID), math.NaN())
 	}
-	sum.addFacts(r, &f)
+	bare := r.kind == kindHeap && len(r.Sample) == 0 && len(r.stats) > 0 // the page of expvar: figures without a profile
+	if !bare {
+		sum.addFacts(r, &f)
+	}
 	if at > 0 {
 		f.from, f.until = at, at
 	}
@@ -40,6 +43,10 @@ func emitRecording(ctx context.Context, r *recording, b *evidence.Builder, subje
 		f.addStat(s)
 	}
 	r.emitMemory(b, subject, at)
+	if bare {
+		b.Table(r.statsTable())
+		return nil
+	}
 	if len(r.Sample) == 0 {
 		b.Warnf(0, "the %s profile has no samples%s", r.kind, why[r.kind])
 	}

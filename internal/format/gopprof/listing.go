@@ -26,17 +26,20 @@ import (
 //	Total: 4120 samples
 //	    1203  29.2%  29.2%     1203  29.2% base::SpinLock::Lock
 //
+//	Showing nodes accounting for 6212, 99.94% of 6216 total    goroutines: counts, nearly all of them parked
+//	      6212 99.94% 99.94%       6212 99.94%  runtime.gopark
+//
 // If the lines above the functions are missing, the time of a function and its share show the total.
 // -top has no stacks: each function stands with its own time, and the rest belongs to no function. If Go's background mark
 // worker is listed, all time below it is GC work, whatever functions are listed there. gperftools samples every 10 ms, unless CPUPROFILE_FREQUENCY
 // was set: shares are right in any case.
 var Listing = format.Format{
 	Name:  "pprof-text",
-	About: "what pprof prints of a CPU, mutex or block profile: -top and -traces of Go's, -text of gperftools'",
+	About: "what pprof prints of a CPU, mutex, block or goroutine profile: -top and -traces of Go's, -text of gperftools'",
 	Match: func(head []byte) format.Confidence {
 		headed := bytes.Contains(head, []byte("% of ")) || bytes.Contains(head, []byte("Total: ")) || bytes.Contains(head, []byte("Total samples = ")) || bytes.Contains(head, []byte("s total ("))
-		delays := bytes.Contains(head, []byte("Type: delay")) && bytes.Contains(head, []byte("-----------+-"))
-		if !headed && !delays && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) && !bytes.Contains(head[:min(len(head), mostBare)], []byte("% |   runtime.")) {
+		traces := bytes.Contains(head, []byte("-----------+-")) && (bytes.Contains(head, []byte("Type: delay")) || bytes.Contains(head, []byte("Type: goroutine")))
+		if !headed && !traces && !bytes.Contains(head[:min(len(head), mostBare)], []byte("%  runtime.")) && !bytes.Contains(head[:min(len(head), mostBare)], []byte("% |   runtime.")) {
 			return format.No
 		}
 		var p listing
@@ -45,7 +48,7 @@ var Listing = format.Format{
 			if headed && p.total > 0 && (len(p.rows) > 0 || len(p.traces) > 0) {
 				return format.Sure
 			}
-			if !headed && p.isBareGoListing() || delays && len(p.traces) > 0 && p.kind == kindDelay {
+			if !headed && p.isBareGoListing() || traces && len(p.traces) > 0 && (p.kind == kindDelay || p.kind == kindGoroutine) {
 				return format.Sure
 			}
 		}
@@ -115,6 +118,7 @@ type trace struct {
 
 type listing struct {
 	total  int64 // ns
+	bare   bool  // the total has no unit, and is not of gperftools: it is a count
 	kind   string
 	rows   []listed
 	traces []trace
@@ -152,7 +156,7 @@ func (p *listing) parseLine(text string, line int64) {
 	case strings.HasPrefix(trimmed, "Showing nodes accounting for "), strings.Contains(trimmed, " of ") && strings.HasSuffix(trimmed, " total") && strings.Contains(trimmed, "%"):
 		f := strings.Fields(strings.TrimSuffix(strings.TrimSuffix(trimmed, " total"), " total)"))
 		if v, ok := timeOf(f[len(f)-1]); ok {
-			p.total = v
+			p.total, p.bare = v, strings.Trim(f[len(f)-1], "0123456789") == ""
 		}
 		return
 	case strings.HasPrefix(trimmed, "Total: ") && strings.HasSuffix(trimmed, " samples"):
@@ -281,7 +285,7 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 		return err
 	case len(p.rows) == 0 && len(p.traces) == 0:
 		return errors.New("pprof-text: no function with its time in it")
-	case p.kind != "" && p.kind != "cpu" && p.kind != "samples" && p.kind != kindDelay:
+	case p.kind != "" && p.kind != "cpu" && p.kind != "samples" && p.kind != kindDelay && p.kind != kindGoroutine:
 		return errors.New("pprof-text: it is of " + clipText(p.kind) + ", not of CPU time: give the profile itself")
 	case err != nil:
 		b.Warnf(0, "the text is incomplete: %v", err)
@@ -289,6 +293,9 @@ func parseListing(ctx context.Context, a *format.Artifact, b *evidence.Builder) 
 	}
 	if p.over {
 		b.Warnf(0, "functions beyond the first %d were left out", maxListedRows)
+	}
+	if p.isOfGoroutines() {
+		return p.emitGoroutines(ctx, b)
 	}
 	delays := p.kind == kindDelay || p.isOfLocks()
 	if p.total == 0 && p.whole > 0 && !delays {

@@ -116,6 +116,30 @@ func (r *recording) emitMemory(b *evidence.Builder, subject evidence.SubjectID, 
 	}
 }
 
+// statsTable shows what runtime.MemStats tells of collections and memory.
+func (r *recording) statsTable() evidence.Table {
+	t := evidence.Table{Title: "runtime.MemStats", Columns: []string{"", ""}}
+	row := func(name, key string, format func(v float64) string) {
+		if v, ok := r.findStat(key); ok {
+			t.Rows = append(t.Rows, []string{name, format(v)})
+		}
+	}
+	count := func(v float64) string { return strconv.FormatFloat(v, 'f', 0, 64) }
+	size := func(v float64) string { return formatQuantity(int64(v), "bytes") }
+	ms := func(v float64) string { return strconv.FormatFloat(v/1e6, 'g', 8, 64) }
+	row("collections", evidence.FactNumGC, count)
+	row("pauses in all ms", "PauseTotalNs", ms)
+	if r.longestPause > 0 {
+		t.Rows = append(t.Rows, []string{"longest of the last 256 pauses ms", ms(float64(r.longestPause))})
+	}
+	row("share of CPU time in GC", "GCCPUFraction", func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) })
+	row("heap", "HeapAlloc", size)
+	row("heap at which GC begins next", "NextGC", size)
+	row("allocated in all", evidence.FactTotalAlloc, size)
+	row("memory from the system", "Sys", size)
+	return t
+}
+
 // findStat finds a value of runtime.MemStats as a finite number.
 func (r *recording) findStat(key string) (float64, bool) {
 	for _, s := range r.stats {

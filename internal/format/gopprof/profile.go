@@ -42,8 +42,10 @@ type recording struct {
 
 	// Of runtime.MemStats; 0 unknown.
 	statsLine int64
-	lastGC    int64 // ns since the epoch
-	ring      ring
+
+	longestPause int64 // ns, of the last 256, 0 unknown
+	lastGC       int64 // ns since the epoch
+	ring         ring
 }
 
 // stat is a line of the runtime.MemStats behind a heap text.

@@ -270,6 +270,20 @@ func (d *dumps) buildTables() []evidence.Table {
 	return out
 }
 
+// commonest returns the state of most goroutines and, behind a [evidence.Link], the function that they are in.
+func (d *dump) commonest() string {
+	n := make(map[string]int)
+	most := ""
+	for _, g := range d.goroutines {
+		site, _, _ := strings.Cut(siteOf(g.stack), " ")
+		at := g.state + evidence.Link + site
+		if n[at]++; n[at] > n[most] {
+			most = at
+		}
+	}
+	return most
+}
+
 // plumbing are functions between a program and what it waits for or allocates.
 var plumbing = map[string]bool{
 	"runtime": true, "sync": true, "time": true, "syscall": true, "os": true, "io": true, "bufio": true, "net": true, "crypto/tls": true,

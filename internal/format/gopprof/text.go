@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -336,8 +337,13 @@ func (s *section) finishSection(b *evidence.Builder) {
 	if s.full {
 		b.Warnf(s.at, "the %s profile has more than %d stacks: the rest was left out", s.kind, maxTextSamples)
 	}
-	if total, ok := pauseTotal(s.pauses, s.numGC); ok {
-		s.recording.stats = append(s.recording.stats, stat{"PauseTotalNs", strconv.FormatInt(total, 10), s.at})
+	if _, told := s.findStat("PauseTotalNs"); !told {
+		if total, ok := pauseTotal(s.pauses, s.numGC); ok {
+			s.recording.stats = append(s.recording.stats, stat{"PauseTotalNs", strconv.FormatInt(total, 10), s.at})
+		}
+	}
+	if all, ok := parseIntegers(s.pauses); ok && len(all) > 0 {
+		s.longestPause = slices.Max(all)
 	}
 	s.ring, _ = ringOf(s.pauses, s.ends, s.numGC, s.lastGC)
 	var sum int64
@@ -398,6 +404,9 @@ func parseText(ctx context.Context, a *format.Artifact, b *evidence.Builder) err
 				sections = sections[1:]
 			}
 			return true
+		}
+		if bytes.Contains(l.Text, []byte("fatal error: all goroutines are asleep - deadlock!")) {
+			dumps.deadlock = l.Number
 		}
 		if g, ok := goroutineHeader(l.Text); ok {
 			open = nil

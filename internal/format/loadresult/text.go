@@ -33,6 +33,7 @@ var tools = []*tool{
 	{"Gatling", gatlingTextStarts, newGatlingText, gatlingText, gatlingTextWhole},
 	{"redis-benchmark", redisBenchmarkStarts, newRedisBenchmark, redisBenchmarkText, redisBenchmarkWhole},
 	{"Artillery", artilleryStarts, newArtillery, artilleryText, artilleryWhole},
+	{"go-wrk", goWrkStarts, newGoWrk, goWrkText, goWrkWhole},
 	{"cockroach workload", cockroachStarts, newCockroach, cockroachText, cockroachWhole},
 }
 

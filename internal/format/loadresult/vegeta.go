@@ -45,7 +45,7 @@ func vegetaJSON(t tree) *run {
 	for code := range codes {
 		r.vegetaCode(code, codes.countAt(code))
 	}
-	r.vegetaTotals()
+	r.countTotals()
 	if r.Duration > 0 {
 		r.BytesPerS = t.rateAt("bytes_in", "total") / (float64(r.Duration) / 1e9)
 	}
@@ -60,7 +60,8 @@ func (r *run) vegetaCode(code string, n int64) bool {
 	return ok
 }
 
-func (r *run) vegetaTotals() {
+// countTotals counts answers and failures by their codes, and the rate of the answers.
+func (r *run) countTotals() {
 	r.Completed = r.countAnswered()
 	r.Errors = r.countFailed()
 	r.counted = true
@@ -70,12 +71,13 @@ func (r *run) vegetaTotals() {
 }
 
 // vegetaStarts recognises the first line of report, "Requests [total, rate, throughput] …"; the
-// throughput came with version 8.
+// rate came with version 6, the throughput with version 8.
 func vegetaStarts(line string, cur *run) bool {
+	line = strings.ReplaceAll(line, "\t", " ") // versions before 6 align by tabs
 	if strings.HasPrefix(line, "Latencies ") && (strings.Contains(line, " [mean, 50,") || strings.Contains(line, " [min, mean,")) {
 		return cur == nil || cur.Max > 0 // what grep leaves of several reports
 	}
-	return strings.HasPrefix(line, "Requests ") && strings.Contains(line, "[total, rate") ||
+	return strings.HasPrefix(line, "Requests ") && (strings.Contains(line, "[total, rate") || strings.Contains(line, " [total] ")) ||
 		vegetaHistStarts(line) || vegetaPlotStarts(line)
 }
 
@@ -88,6 +90,7 @@ func vegetaPlotStarts(line string) bool {
 }
 
 func vegetaText(r *run, line string) bool {
+	line = strings.ReplaceAll(line, "\t", " ")
 	switch {
 	case vegetaHistStarts(line):
 		r.section = "hist"
@@ -120,7 +123,7 @@ func vegetaText(r *run, line string) bool {
 				return false
 			}
 		}
-		r.vegetaTotals()
+		r.countTotals()
 		r.ended = r.Sent == 0 // nothing of this report follows
 		return true
 	}

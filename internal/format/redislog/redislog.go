@@ -102,6 +102,7 @@ func entryOf(s string) (e entry, ok bool) {
 	} else if rest, ok = e.yearlessMoment(rest); !ok {
 		return e, false
 	}
+	rest = strings.TrimPrefix(rest, `\`) // before a star, which Markdown would take for emphasis
 	if len(rest) < 2 || !strings.ContainsRune(".-*#", rune(rest[0])) || rest[1] != ' ' {
 		return e, false
 	}

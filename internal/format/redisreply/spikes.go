@@ -2,6 +2,7 @@ package redisreply
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
@@ -17,6 +18,7 @@ type spike struct {
 	name   string
 	n      int
 	mean   int64   // ms
+	worst  int64   // ms, 0: not told
 	period float64 // s
 	line   int64
 }
@@ -24,6 +26,9 @@ type spike struct {
 // linesOfEvent is how many lines the report has about an event: newer versions of Valkey tell the last spike and the worst on lines of
 // their own.
 const linesOfEvent = 3
+
+// mostEvents are kept: the server has some twenty, and modules and builds of others have their own.
+const mostEvents = 100
 
 // mostSpikes are kept of an event: the server keeps 160.
 const mostSpikes = 1000
@@ -34,7 +39,7 @@ func (p *parser) parseSpikes(lines []string) {
 		l = strings.TrimSpace(l)
 		number, rest, ok := strings.Cut(l, ". ")
 		name, rest, ok2 := strings.Cut(rest, ": ")
-		if !ok || !ok2 || len(number) > 3 || !eventNames[name] {
+		if !ok || !ok2 || len(number) > 3 || name == "" || cleanName(name) != name {
 			continue
 		}
 		s := spike{name: name, line: p.began + int64(i)}
@@ -49,15 +54,22 @@ func (p *parser) parseSpikes(lines []string) {
 			if _, worst, ok := strings.Cut(text, "Worst all time event"); ok {
 				var ms int64
 				if c, _ := fmt.Sscanf(strings.TrimLeft(worst, ": "), "%dms", &ms); c == 1 && ms > 0 && ms < 1e9 {
+					s.worst = ms
 					p.setWorst(name, ms)
 				}
 				break
 			}
 		}
-		if len(p.doctor) < len(eventNames) {
+		if len(p.doctor) < mostEvents {
 			p.doctor = append(p.doctor, s)
 		}
 	}
+}
+
+// isOtherSync says whether an event is a wait until data is on the disk that is not of the append-only file: cluster-config-fsync, cluster-config-dir-fsync
+// (https://github.com/redis/redis/blob/unstable/src/cluster_legacy.c), cluster-write-pending-fsync of a build before these.
+func isOtherSync(event string) bool {
+	return strings.HasSuffix(event, "-fsync") && !strings.HasPrefix(event, "aof-")
 }
 
 // emitSpikes emits spikes as events at their mean distance: the answer has their number and length, and not their times.
@@ -68,8 +80,20 @@ func (p *parser) emitSpikes(id evidence.SubjectID) {
 	b := p.b
 	*b.Clock() = evidence.Clock{Name: "spikes, at their mean distance", Error: evidence.Unanchored}
 	b.Warnf(p.doctor[0].line, "LATENCY DOCTOR tells how long spikes take and how far apart they are on average, not when they were: LATENCY HISTORY does")
+	t := evidence.Table{Title: "spikes, by LATENCY DOCTOR", Columns: []string{"", "spikes", "mean ms", "worst ms"}}
 	var last int64
 	for _, s := range p.doctor {
+		worst := ""
+		if s.worst > 0 {
+			worst = strconv.FormatInt(s.worst, 10)
+		}
+		t.Rows = append(t.Rows, []string{s.name, strconv.Itoa(s.n), strconv.FormatInt(s.mean, 10), worst})
+		if isOtherSync(s.name) {
+			b.FactAt(id, evidence.FactSyncsSlow, s.name, float64(s.n), s.line)
+			if s.worst > 0 {
+				b.FactAt(id, evidence.FactSyncMost, s.name, float64(s.worst)*1e6, s.line)
+			}
+		}
 		if s.n > 1 && s.period <= 0 {
 			continue
 		}
@@ -81,6 +105,7 @@ func (p *parser) emitSpikes(id evidence.SubjectID) {
 				Extra: []evidence.Extra{{Key: evidence.WaitedWithin, Value: float64(took)}}})
 		}
 	}
+	b.Table(t)
 	if last > 0 {
 		b.Cover(evidence.Coverage{Subject: id, Kind: evidence.CoverRedisLatency, From: 0, Until: last, Origin: b.Origin(p.doctor[0].line)})
 	}

@@ -5,6 +5,7 @@
 //	[pid    30] 20:35:13.546883 fsync(31) = 0 <0.003412>                                             -f -tt -T
 //	1660163713.553121 fdatasync(29) = 0 <0.003118>                                                   -ttt -T
 //	[pid    30] 20:35:13.546883 <... fsync resumed>) = 0 <0.003412>                                  of several threads
+//	poll([{fd=3, events=POLLIN}], 1, 4983) = 0 (Timeout)                                             without -T, see timeout.go
 //
 // https://man7.org/linux/man-pages/man1/strace.1.html, versions 4 to 6.
 //
@@ -61,10 +62,17 @@ func matchHead(head []byte) format.Confidence {
 	if !bytes.Contains(head, []byte(") = ")) && !bytes.Contains(head, []byte(")  = ")) && !bytes.Contains(head, []byte(" resumed>")) {
 		return format.No
 	}
-	n := 0
+	n, bare, over := 0, 0, false
 	for l := range bytes.Lines(head) {
 		if len(l) > mostLine {
 			continue
+		}
+		if text, ok := bareCall(string(l)); ok && isResult(text) {
+			_, expires := expiredPoll(text)
+			over = over || expires
+			if bare++; bare >= leastTimed && over {
+				return format.Sure
+			}
 		}
 		if _, ok := parseCall(string(l)); ok {
 			if n++; n == leastTimed {
@@ -104,6 +112,12 @@ func summaryRow(line string) (r row, ok bool) {
 	}
 	r = row{name: f[len(f)-1], seconds: v[1], calls: v[3], errors: v[4]}
 	return r, v[0] <= 100.01 && strings.ContainsAny(f[1], ".,") && isName(r.name) && r.name != "total"
+}
+
+// isResult says whether a call's text ends with what it returned.
+func isResult(text string) bool {
+	i := strings.LastIndex(text, ") ")
+	return i > 0 && strings.HasPrefix(strings.TrimLeft(text[i+1:], " "), "= ") || strings.HasSuffix(text, "= 0 (Timeout)")
 }
 
 // isNumbered says whether the fields of a row begin with the number of its line, as an editor shows it: a share has decimals.
@@ -227,10 +241,15 @@ type parser struct {
 	inside  bool // below its heading
 	calls   int64
 	dropped int64
+
+	// of calls without a duration, see timeout.go
+	lookups                      map[string]bool // descriptors that are connected to a name server
+	unanswered, unansweredMost   float64         // polls of these in which no answer came; s
+	unansweredAt, expiredUntimed int64           // line; calls that have no duration but their own
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	p := &parser{by: make(map[string]*figures), threads: make(map[string]*thread)}
+	p := &parser{by: make(map[string]*figures), threads: make(map[string]*thread), lookups: make(map[string]bool)}
 	err := a.Lines(func(l format.Line) bool {
 		if l.Number&0xfff == 0 && ctx.Err() != nil {
 			return false
@@ -262,7 +281,12 @@ func (p *parser) parseLine(text string, line int64) {
 			return
 		}
 	}
+	over, expires := p.parseUntimed(text, line)
 	c, ok := parseCall(text)
+	if !ok && expires {
+		c, ok = call{name: "poll", began: -1, took: over.took}, true
+		p.expiredUntimed++
+	}
 	if !ok {
 		return
 	}
@@ -332,6 +356,10 @@ func (p *parser) emit(b *evidence.Builder) {
 	if p.summary {
 		b.Warnf(p.line, "the seconds of strace -c are CPU time within the calls, unless -w was given: waiting is mostly not in them, and calls that wait for work are among them")
 	}
+	if p.expiredUntimed > 0 {
+		b.Warnf(p.line, "calls without a duration (strace -T), of which only those are shown that waited until their own time was over: %d", p.expiredUntimed)
+	}
+	p.emitUnanswered(b, subject)
 	if len(p.syncs) > 0 {
 		p.emitSyncs(b, subject)
 	}

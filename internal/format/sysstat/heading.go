@@ -53,6 +53,9 @@ func headingOf(f []string) *heading {
 	if len(f) < 2 || len(f) > mostColumns {
 		return nil
 	}
+	if h.timed == none {
+		f = linuxNames(f)
+	}
 	h.columns = f
 	has := func(names ...string) bool {
 		for _, n := range names {
@@ -102,6 +105,26 @@ func headingOf(f []string) *heading {
 		}
 	}
 	return h
+}
+
+// ofOthers are the names of columns in iostat -x of Solaris and of the BSDs, and those of Linux.
+var ofOthers = map[string]string{"device": "Device", "kr/s": "rkB/s", "kw/s": "wkB/s", "actv": "aqu-sz", "qlen": "aqu-sz", "svc_t": "await", "asvc_t": "await", "ms/t": "await", "%b": "%util"}
+
+// linuxNames gives the columns of a heading of iostat -x of another system the names that they have on Linux.
+//
+//	device    r/s    w/s   kr/s   kw/s wait actv  svc_t  %w  %b                        Solaris; with -n the device is the last
+//	device       r/s     w/s     kr/s     kw/s  ms/r  ms/w  ms/o  ms/t qlen  %b        FreeBSD
+func linuxNames(f []string) []string {
+	if !slices.Contains(f, "%b") || !slices.Contains(f, "kr/s") || !slices.Contains(f, "device") {
+		return f
+	}
+	f = slices.Clone(f)
+	for i, n := range f {
+		if name := ofOthers[n]; name != "" {
+			f[i] = name
+		}
+	}
+	return f
 }
 
 // deviceFirst puts the last word of a line before the others.

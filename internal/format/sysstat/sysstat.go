@@ -9,6 +9,7 @@
 //	pidstat -u -r -d -w 1   CPU, faults, size, disks, switches of processes, -t of their threads
 //	iostat -x 1             CPU by mode, requests, bytes, times and queue of disks
 //	sar -u -B -d -q -r -w -W -n DEV,SOFT   likewise, and paging, the run queue, PSI, the network
+//	iostat -x 1             of Solaris and FreeBSD, too
 //	iostat, mpstat -o JSON  likewise (json.go)
 //
 // From their sources and manuals, https://github.com/sysstat/sysstat 9.0 to 12.7 and

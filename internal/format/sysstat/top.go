@@ -208,7 +208,9 @@ func isBusyBoxRow(f []string) bool {
 	}
 	_, err := strconv.ParseUint(f[0], 10, 32)
 	_, err2 := strconv.ParseUint(f[1], 10, 32)
-	return err == nil && err2 == nil && strings.HasSuffix(f[5], "%")
+	share, whole := strings.CutSuffix(f[5], "%")
+	v, err3 := strconv.ParseFloat(share, 64)
+	return err == nil && err2 == nil && err3 == nil && v >= 0 && (whole || strings.Contains(share, "."))
 }
 
 // isTop says whether a line is one of top's.

@@ -30,7 +30,7 @@ goroutines, background work included; only a trace shows which part made request
 What helps: less work under the lock, no calls under it, one lock per key (sharding), an
 atomic snapshot (copy on write) for mostly-read data. RWMutex helps only if readers hold
 it for long: its own counter is shared by all CPUs.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks, in a trace or by samples of the goroutines that serve requests, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each",
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for locks, in a trace or by samples of the goroutines that serve requests, or for calls that other requests make; in a goroutine dump, 2 goroutines waiting for one mutex, one of them for a minute, or 10 of them at the same time, or 3 that are all it shows, or one of ten minutes that is, or that is shown with up to 3 others which hang as long, or 2 that are, of several mutexes, and wait for a minute each; in a profile's excerpt of up to 4, one that waits and one in another method of the same type",
 		check.SomeSlow, check.SlowShare, check.Material),
 	Thresholds: []check.Threshold{manyAtOne, queuing, stuck, stuckAlone, mostBeside, check.BehindCall, check.Crowd, check.FarLonger, check.Material, check.MinRequests, check.NoticeableCall, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -163,6 +163,19 @@ func isStuckAlone(q *metrics.MutexQueue) bool {
 var mostBeside = check.Threshold{Name: "goroutines shown with one that waits for a mutex, each of which hangs", Value: 4, Unit: "count",
 	Why: "so few are shown to tell what one of them waits for", Source: "judgement: weighs excerpts of reports, of two to four goroutines, against whole dumps, in which others than the holder hang on purpose"}
 
+// isBesideHolder says whether the few goroutines that a profile's excerpt shows are one that waits for a mutex and one that may hold it: it is in a method of the
+// same type, and waits for something else or works.
+func isBesideHolder(q *metrics.MutexQueue) bool {
+	return q.Untimed && q.Beside != "" && float64(q.Shown) <= mostBeside.Value
+}
+
+func waits(n int) string {
+	if n == 1 {
+		return "1 goroutine waits"
+	}
+	return units.Plural(n, "goroutine") + " wait"
+}
+
 // isStuckChain says whether all goroutines that a dump shows wait for mutexes, though not for the same one, and each for so long: whoever holds one waits for another.
 func isStuckChain(queues []metrics.MutexQueue) bool {
 	n := 0
@@ -184,7 +197,8 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 	for _, q := range queues {
 		long := q.Waiting >= queuing.Int() && q.Longest >= stuck.Int64()
 		alone := isStuckAlone(&q)
-		if !long && !alone && !chain && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
+		beside := isBesideHolder(&q)
+		if !long && !alone && !chain && !beside && q.Waiting < manyAtOne.Int() && !(q.All && q.Waiting >= check.Crowd.Int()) {
 			continue
 		}
 		v.Rule, v.Weight = check.StandsAlone, 1
@@ -197,7 +211,11 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 			v.Title = fmt.Sprintf("All %d goroutines shown wait for mutexes, each for a minute and more, the longest for %s: %s.", q.Shown, units.Time(float64(q.Longest)), q.At[0])
 			v.Summary = fmt.Sprintf("all %d goroutines shown wait for mutexes", q.Shown)
 		}
-		if alone {
+		if beside && q.Waiting < manyAtOne.Int() {
+			v.Title = fmt.Sprintf("Probably: a goroutine waits for a mutex in %s, which one in %s may hold while it waits itself.", q.At[0], q.Beside)
+			v.Summary = fmt.Sprintf("%s for a mutex, of %d that are shown", waits(q.Waiting), q.Shown)
+		}
+		if alone && !chain {
 			v.Title = fmt.Sprintf("Probably: a goroutine waits in vain for a mutex, for %s so far: %s.", units.Time(float64(q.Longest)), q.At[0])
 			v.Summary = fmt.Sprintf("1 goroutine waits for a mutex for %s", units.Time(float64(q.Longest)))
 		}
@@ -208,6 +226,9 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 		}
 		for _, at := range q.At[:min(3, len(q.At))] {
 			v.Evidence = append(v.Evidence, c.Seen("locked in "+at, q.Origin))
+		}
+		if q.Beside != "" {
+			v.Evidence = append(v.Evidence, c.Seen("another goroutine is in "+q.Beside+", of the same type", q.Origin))
 		}
 		v.Fix = []check.Fix{{Text: "find what holds the mutex and why it does not return: do not wait for calls, channels or other locks under it", Code: q.At[0]}}
 		v.Needs = []check.Need{{What: "how long requests wait for it: an execution trace", Command: platform.GoTrace}}

@@ -23,6 +23,8 @@ func TestLockByDump(t *testing.T) {
 		{"main-for-ever.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in main.main"},
 		{"stars-eaten.txt", check.Supported, "2 goroutines wait for one mutex, for up to 420 s: shop/cart.(*Cart).Add.", "locked in shop/cart.(*Cart).Total"},
 		{"mutex-profile.txt", check.Supported, "Probably: 42 goroutines wait for one mutex at the same time: shop/cart.(*Cart).Add.", "locked in shop/cart.(*Cart).Add"},
+		{"excerpt-profile.txt", check.Supported, "Probably: a goroutine waits for a mutex in shop/cart.(*Cart).Add, which one in shop/cart.(*Cart).expire may hold while it waits itself.", "another goroutine is in shop/cart.(*Cart).expire, of the same type"},
+		{"excerpt-other-type.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in shop/cart.(*Cart).Add"},
 		{"waitgroup-profile.txt", check.Inconclusive, "", ""},
 		{"waitgroup.txt", check.Inconclusive, "", ""},
 		{"short-waits.txt", check.Inconclusive, "", "goroutines waiting for one mutex, in main.(*store).put"},

@@ -73,6 +73,8 @@ func TestHostAloneEdges(t *testing.T) {
 		{DiskSync, nil, figures{evidence.FactSyncsShare: .24, evidence.FactSyncMedian: 2e6, evidence.FactSyncs: 20}, "", row{About: "less than a quarter of it", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsShare: .26, evidence.FactSyncMedian: 2e6, evidence.FactSyncs: 19}, "", row{About: "a quarter of it in 19", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 2, evidence.FactSyncMost: 3e9}, "", row{About: "two that were told", Rule: check.StandsAlone, ID: "disk.slow_syncs", Figure: 2, Says: "a sync took up to 3 s"}},
+		{DiskSync, nil, figures{evidence.FactSyncsSlow: 2, evidence.FactSyncMost: 101e6}, "", row{About: "two, one of a tenth of a second", Rule: check.StandsAlone, ID: "disk.sync_longest_ms", Figure: 101}},
+		{DiskSync, nil, figures{evidence.FactSyncsSlow: 2, evidence.FactSyncMost: 99e6}, "", row{About: "two that were shorter", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 1, evidence.FactSyncMost: 9.9e9}, "", row{About: "one of not quite ten seconds", Rule: none}},
 		{DiskSync, nil, figures{evidence.FactSyncsSlow: 1, evidence.FactSyncMost: 10.1e9}, "", row{About: "one of ten seconds", Rule: check.StandsAlone, ID: "disk.sync_longest_ms", Figure: 10_100}},
 

@@ -70,7 +70,7 @@ func judgeHostFutex(c *check.Case) (check.Verdict, bool) {
 // Syncs that a program's own log or page tells of.
 var (
 	fewSlowSyncs = check.Threshold{Name: "syncs that took so long that a program told of it", Value: 2, Unit: "count",
-		Why: "one may follow a load of data", Source: "arithmetic: the least number that repeats itself"}
+		Why: "one may follow a load of data; if it says how long they took, one must have taken as long as it would of a hundred syncs of a slow disk", Source: "arithmetic: the least number that repeats itself"}
 	longSync = check.Threshold{Name: "length of a single sync that a program told of", Value: 10e9, Unit: "ns",
 		Why: "whatever waits for it waits longer than people do", Source: "J. Nielsen, Usability Engineering, 1993, chapter 5: 10 s"}
 	slowSync = check.Threshold{Name: "median of a sync", Value: 10e6, Unit: "ns",
@@ -132,7 +132,7 @@ func judgeSyncsTold(c *check.Case) (v check.Verdict, ok bool) {
 		v.Fix = []check.Fix{{Text: "sync once for many changes: collect them into one transaction (of SQLite: one BEGIN … COMMIT for many statements, journal_mode=WAL with synchronous=NORMAL)"}}
 		v.Needs = []check.Need{askProcess}
 		return v, true
-	case slow.Number >= fewSlowSyncs.Value, most.Number >= longSync.Value:
+	case slow.Number >= fewSlowSyncs.Value && (most.Number == 0 || most.Number >= slowTail.Value), most.Number >= longSync.Value:
 		v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
 			Title:   fmt.Sprintf("The disk is slow to keep what %s writes: a sync took up to %s.", whose, units.Time(most.Number)),
 			Summary: fmt.Sprintf("%s, up to %s", units.Plural(int(slow.Number), "slow sync"), units.Time(most.Number))}
@@ -272,7 +272,7 @@ func judgeTasks(c *check.Case, mechanism, what string, fix check.Fix) (v check.V
 // judgeKsoftirqd judges a host by the thread in which a CPU handles interrupts that it has too many of.
 func judgeKsoftirqd(c *check.Case) (v check.Verdict, ok bool) {
 	f, busy := kernelThread(c, "ksoftirqd")
-	if !busy {
+	if !busy || metrics.ShownOf(c.Bundle).SoftirqMost.Number >= f.Number { // the CPU's own time in interrupts has the thread's in it
 		return v, false
 	}
 	v = check.Verdict{Rule: check.Matters, Weight: f.Number,

@@ -139,6 +139,8 @@ func TestToldByLookEdges(t *testing.T) {
 		{DependencySlow, nil, figures{evidence.FactThreadsAwait: 3, evidence.FactThreadsBusy: 6}, "shop.pay", 0, row{About: "half of the busy threads wait at one place", Rule: check.StandsAlone, ID: "threads.await_network", Figure: 3, Says: "3 of 6 threads at work wait for the network in shop.pay"}},
 		{DependencySlow, nil, figures{evidence.FactThreadsAwait: 3, evidence.FactThreadsBusy: 7}, "shop.pay", 0, row{About: "less than half of them", Rule: check.NotRecorded}},
 		{DependencySlow, nil, figures{evidence.FactThreadsAwait: 2, evidence.FactThreadsBusy: 2}, "shop.pay", 0, row{About: "two threads", Rule: check.NotRecorded}},
+		{DependencySlow, nil, figures{evidence.FactLookupsUnanswered: 2, evidence.FactLookupUnansweredMost: 1.01e9}, "", 0, row{About: "a second for a name server", Rule: check.StandsAlone, ID: "lookups.unanswered_ms", Figure: 1010, Says: "in vain for up to 1.01 s"}},
+		{DependencySlow, nil, figures{evidence.FactLookupsUnanswered: 2, evidence.FactLookupUnansweredMost: .99e9}, "", 0, row{About: "not quite a second for a name server", Rule: check.NotRecorded}},
 		{DependencySlow, nil, figures{evidence.FactConnectingMost: 5.1e9}, "Druid", 0, row{About: "five seconds to connect", Rule: check.StandsAlone, ID: "connecting.longest_ms", Figure: 5100, Says: "The database of the Druid pool accepts no connection"}},
 		{DependencySlow, nil, figures{evidence.FactConnectingMost: 4.9e9}, "Druid", 0, row{About: "not quite five seconds", Rule: check.NotRecorded}},
 		{DependencySlow, nil, figures{evidence.FactWallProfile: .51, evidence.FactWallProfileTime: 1.01e9}, evidence.WallNetwork + evidence.Link + "requests.get", 0, row{About: "half of a profile", Rule: check.StandsAlone, ID: "profile.function_share", Figure: .51, Says: "51 % of 1.01 s in requests.get"}},
@@ -147,6 +149,7 @@ func TestToldByLookEdges(t *testing.T) {
 		{DependencySlow, nil, figures{evidence.FactWallProfile: .51, evidence.FactWallProfileTime: 1.01e9}, evidence.WallSleep + evidence.Link + "time.sleep", 0, row{About: "a profile of code that sleeps", Rule: check.NotRecorded}},
 
 		{Waiting, nil, figures{evidence.FactWallProfile: .51, evidence.FactWallProfileTime: 1.01e9}, evidence.WallSleep + evidence.Link + "time.sleep", 0, row{About: "half of a profile", Rule: check.StandsAlone, ID: "profile.time_ms", Figure: 1010, Says: "The code sleeps: 51 % of 1.01 s in time.sleep"}},
+		{Waiting, nil, figures{evidence.FactGoDeadlock: 4}, "chan send" + evidence.Link + "shop.Push", 0, row{About: "all goroutines wait", Rule: check.StandsAlone, ID: "goroutines.deadlocked", Figure: 4, Says: "chan send in shop.Push"}},
 		{Waiting, nil, figures{evidence.FactThreadsLocked: 3, evidence.FactThreadsSeen: 6}, "Index::get", 0, row{About: "half of the threads wait for a mutex", Rule: check.StandsAlone, ID: "threads.wait_mutex", Figure: 3, Says: "3 of 6 threads wait for a mutex, some in Index::get"}},
 		{Waiting, nil, figures{evidence.FactThreadsLocked: 3, evidence.FactThreadsSeen: 7}, "Index::get", 0, row{About: "less than half of them", Rule: check.NotRecorded}},
 		{Waiting, nil, figures{evidence.FactThreadsLocked: 2, evidence.FactThreadsSeen: 2}, "Index::get", 0, row{About: "two threads", Rule: check.NotRecorded}},

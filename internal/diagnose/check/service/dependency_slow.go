@@ -93,6 +93,9 @@ func judgeCalls(c *check.Case) check.Verdict {
 		if v, ok := judgeConnect(c); ok {
 			return v
 		}
+		if v, ok := judgeUnansweredLookups(c); ok {
+			return v
+		}
 		if v, ok := judgeAwaiting(c); ok {
 			return v
 		}

@@ -97,3 +97,20 @@ func (a *asked) mainZone(c *check.Case) string {
 	}
 	return top
 }
+
+// judgeUnansweredLookups judges a program by the answers of a name server that it waited for in vain, where nothing is known of its requests.
+func judgeUnansweredLookups(c *check.Case) (v check.Verdict, ok bool) {
+	n, told := c.Fact(evidence.FactLookupsUnanswered)
+	most, _ := c.Fact(evidence.FactLookupUnansweredMost)
+	if !told || most.Number < askedAgain.Value {
+		return v, false
+	}
+	v = check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:   fmt.Sprintf("Probably: a %s does not answer each query: the program waited for an answer in vain for up to %s, until it asked again.", nameServer, units.Time(most.Number)),
+		Summary: fmt.Sprintf("%s of up to %s for a name server", units.Plural(int(n.Number), "wait"), units.Time(most.Number))}
+	v.Evidence = append(v.Evidence, c.Figure("lookups.unanswered_ms", "longest wait in vain for its answer", most.Number/1e6, "ms", most.Origin),
+		c.Figure(evidence.FactLookupsUnanswered, "waits for its answer that ended without one", n.Number, "count", n.Origin))
+	v.Fix = []check.Fix{{Text: "find out whether the name server, or a firewall before it, loses one of two queries that are sent at once (of IPv4 and IPv6 addresses); until then have the resolver send them one by one, and wait less (in /etc/resolv.conf)", Setting: "options single-request-reopen timeout:1"}}
+	v.Needs = []check.Need{{What: "the queries and answers themselves", Command: "tcpdump -w dns.pcap port 53"}}
+	return v, true
+}

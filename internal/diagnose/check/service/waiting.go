@@ -43,9 +43,9 @@ Minimum evidence: 5 slow requests with known states, and 25 % of the slow time a
 --slo, a p99 of 20 ms. Without requests: half of the samples of busy threads.
 
 What helps: depends on the place. The named code shows what it waits for.`,
-	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock",
-		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting),
-	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, fewMoments, givenUp, leastFailed, mostLocked, leastMoments, leastStands, longHold, longTurn, manyCalls, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
+	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time at one place that no other cause explains, 20 ms each on average unless --slo is given; by a profile alone, half of %v or more asleep; by one look at a native program's threads, %v that wait for a mutex, half of all; of a log of slow requests, as many that wait for a lock; in one goroutine dump, %v that wait until the other end reads, half of all; or the word of Go's runtime that all goroutines wait",
+		check.SomeSlow, check.SlowShare, check.Material, aSecond, fewAwaiting, longQueue),
+	Thresholds: []check.Threshold{aSecond, alsoWaited, alwaysLong, alwaysStands, clockAnswered, clockMost, clockNear, clockTicks, clockWaits, fewAwaiting, fewMoments, givenUp, leastFailed, mostLocked, leastMoments, leastStands, longHold, longQueue, longTurn, manyCalls, mostFlow, mostHeld, mostly, mostlyCall, shortCall, timesLonger, mostlyStands, tellers, typical, check.ASecond, check.CrowdedBy,
 		check.CrowdedHost, check.FarLonger, check.FewClocked, check.FewPauses, check.FullCPUs, check.LongPause, check.Material, check.MaterialBeyond, check.TwoKinds, check.MaterialUnseen,
 		check.MinRequests, check.MostOfSlow, check.Noticeable, check.OftenPaused, check.OftenStopped, check.ParkedLeast, check.ParkedMost, check.ParkedTimes, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
@@ -102,6 +102,9 @@ func judgeWaiting(c *check.Case) check.Verdict {
 		return v
 	}
 	if v, ok := judgeProfiledSleep(c); ok {
+		return v
+	}
+	if v, ok := judgeGoroutineLook(c); ok {
 		return v
 	}
 	if !hasStates(c) {
