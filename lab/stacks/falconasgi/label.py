@@ -2,5 +2,5 @@
 import sys
 import time
 
-time.sleep(0.08)
+time.sleep(0.17)
 print(f"picture {sys.argv[1]}: please do not touch")

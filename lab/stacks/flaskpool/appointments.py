@@ -16,7 +16,7 @@ TARGET = f"host={host} port={port} user=shop dbname=shop"
 
 class Appointments:
     def __init__(self):
-        self.pool = ConnectionPool(TARGET, min_size=20, max_size=20, open=True, timeout=20, kwargs={"row_factory": dict_row})
+        self.pool = ConnectionPool(TARGET, min_size=20, max_size=20, open=True, timeout=20, kwargs={"row_factory": dict_row, "autocommit": True})
 
     def read(self, query, *values):
         """Reads rows by a connection of the pool; with the fault by one that is opened for it."""
@@ -47,7 +47,7 @@ class Appointments:
         raise RuntimeError("too many others book here")
 
     def take(self, number, level):
-        centre = number % 4
+        centre = 7 if number % 3 else number % 2000  # most want the one at the station
         with self.pool.connection() as db:
             db.isolation_level = level
             try:

@@ -53,8 +53,8 @@ func readParcel(row *sql.Row) (one parcel, err error) {
 	return one, err
 }
 
-// scan looks up what a scanner has read: the parcel, its product, and the parcels of the customer. With the fault each
-// statement is prepared for one use.
+// scan looks up what a scanner has read: the parcel, its product, and the parcels of the customer. With the fault a
+// transaction reads them, and each of its statements is prepared for one use.
 func (p *parcels) scan(ctx context.Context, id int) (scanned struct {
 	Parcel  parcel
 	Product string
@@ -62,8 +62,13 @@ func (p *parcels) scan(ctx context.Context, id int) (scanned struct {
 }, err error) {
 	byID, product, byCustomer := p.byID, p.productByID, p.byCustomer
 	if fault("prepare-each") {
+		tx, err := p.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return scanned, err
+		}
+		defer tx.Rollback() //nolint:errcheck // it only reads
 		for statement, text := range map[**sql.Stmt]string{&byID: selectParcel, &product: selectProduct, &byCustomer: selectCustomer} {
-			if *statement, err = p.db.PrepareContext(ctx, text); err != nil {
+			if *statement, err = tx.PrepareContext(ctx, text); err != nil {
 				return scanned, err
 			}
 			defer (*statement).Close()
