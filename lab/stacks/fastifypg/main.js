@@ -17,11 +17,11 @@ if (cluster.isPrimary) {
   keepRanking();
 }
 
-// keepRanking makes the ranking anew each four seconds. With the fault nobody can read it meanwhile.
+// keepRanking makes the ranking anew each two seconds. With the fault nobody can read it meanwhile.
 async function keepRanking() {
   const db = connect(1);
   for (;;) {
-    await new Promise((done) => setTimeout(done, 4000));
+    await new Promise((done) => setTimeout(done, 2000));
     await db.query('refresh materialized view ' + (fault('refresh-view') ? '' : 'concurrently ') + 'rankings').catch((err) => console.error(err.message));
   }
 }

@@ -34,7 +34,7 @@ app.get('/classes/:id/places', async (request) => {
   return answer.body.json();
 });
 
-app.get('/plans/:id', async (request) => plans.find(Number(request.params.id)));
+app.get('/groups/:id/plans', async (request) => plans.ofGroup(Number(request.params.id)));
 
 // A gate at which a member waits until somebody has looked, four seconds at most.
 app.get('/gates/:id/open', async () => {

@@ -14,7 +14,7 @@ public class Numbers {
         ConnectionPoolConfig config = new ConnectionPoolConfig();
         config.setMaxTotal(40);
         config.setMaxIdle(40);
-        redis = new JedisPooled(config, HostAndPort.from(System.getenv("ADDR_REDIS")));
+        redis = new JedisPooled(HostAndPort.from(System.getenv("ADDR_REDIS")), config);
     }
 
     long next(int counter) {

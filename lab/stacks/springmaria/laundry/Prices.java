@@ -6,7 +6,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
-/** What it costs to wash each kind of linen, made anew each four seconds from what was washed. */
+/** What it costs to wash each kind of linen, made anew each two seconds from what was washed. */
 @Component
 public class Prices {
     private final ReadWriteLock lock = new ReentrantReadWriteLock();
@@ -27,7 +27,7 @@ public class Prices {
     }
 
     /** The new prices are put in place when they are made; with the fault all of it is done under the lock. */
-    @Scheduled(fixedDelay = 4000)
+    @Scheduled(fixedDelay = 2000)
     void reprice() {
         if (Main.fault("reprice-under-lock")) {
             lock.writeLock().lock();

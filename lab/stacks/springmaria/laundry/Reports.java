@@ -5,7 +5,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -30,17 +29,6 @@ public class Reports {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
-        }
-    }
-
-    /** Notes in the table what was counted last; with the fault in its comment, which is a change of the table. */
-    @Scheduled(fixedDelay = 2500)
-    void note() {
-        long now = System.currentTimeMillis();
-        if (Main.fault("metadata-lock")) {
-            jdbc.execute("alter table orders comment = 'counted at " + now + "'");
-        } else {
-            jdbc.update("update products set stock = stock where id = ?", now % 1000);
         }
     }
 }
