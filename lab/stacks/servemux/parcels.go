@@ -66,7 +66,7 @@ func (p *parcels) scan(ctx context.Context, id int) (scanned struct {
 		if err != nil {
 			return scanned, err
 		}
-		defer tx.Rollback() //nolint:errcheck // it only reads
+		defer tx.Rollback() // says an error when the context is over
 		for statement, text := range map[**sql.Stmt]string{&byID: selectParcel, &product: selectProduct, &byCustomer: selectCustomer} {
 			if *statement, err = tx.PrepareContext(ctx, text); err != nil {
 				return scanned, err
