@@ -76,13 +76,6 @@ func boundFor(c *check.Case, v *check.Verdict, whom string) check.Fix {
 	return fix
 }
 
-// isDatabase says whether a dependency is a database with statements and locks of tables.
-func isDatabase(whom string) bool {
-	return slices.ContainsFunc(databases, func(product string) bool { return strings.HasPrefix(whom, product) })
-}
-
-var databases = []string{"PostgreSQL", "MySQL/MariaDB", "SQL Server", "Oracle"}
-
 // whoHoldsLocks returns where a database tells who holds a lock.
 func whoHoldsLocks(whom string) string {
 	switch {
