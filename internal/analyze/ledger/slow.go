@@ -79,9 +79,13 @@ func (l *Ledger) findSlow(slo time.Duration, baseline Baseline) {
 	grain, usual := max(l.latencyResolution(), shortest), medianLatency(byRoute)
 	most, known := 0, false
 	few := make(map[evidence.NameID]int) // routes with too few requests for a floor, and their number of requests
+	served := l.servedByRoute(byRoute)
 	for _, route := range slices.Sorted(maps.Keys(byRoute)) {
 		v := byRoute[route]
 		floor := stats.QuantileOf(v, floorPart)
+		if s := served[route]; len(s) >= MinRequests {
+			floor = stats.QuantileOf(s, floorPart)
+		}
 		if inside, ok := l.inside[route]; ok {
 			floor = min(floor, inside)
 		}
@@ -210,6 +214,20 @@ func (l *Ledger) byRoute() map[evidence.NameID][]int64 {
 	return byRoute(&l.b.Requests, l.Rows, func(i int) bool { return !l.isOpen(i) }, l.serviceTime)
 }
 
+// servedByRoute returns byRoute without requests that failed, for routes of which some did and most did not: one that fails at once shows no floor of what it takes
+// to serve one.
+func (l *Ledger) servedByRoute(all map[evidence.NameID][]int64) map[evidence.NameID][]int64 {
+	r := &l.b.Requests
+	if !slices.ContainsFunc(l.Rows, func(i int) bool { return r.Outcome.At(i) == evidence.Failed }) {
+		return nil
+	}
+	served := byRoute(r, l.Rows, func(i int) bool { return !l.isOpen(i) && r.Outcome.At(i) != evidence.Failed }, l.serviceTime)
+	maps.DeleteFunc(served, func(route evidence.NameID, took []int64) bool {
+		return len(took) == len(all[route]) || 2*len(took) <= len(all[route])
+	})
+	return served
+}
+
 // insideFloors returns the floor (ns) of each route as the service itself saw it: where all clients wait alike, their
 // latencies show no floor.
 func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidence.NameID]int64 {
@@ -220,7 +238,7 @@ func (l *Ledger) insideFloors(sources map[evidence.ArtifactID][]int) map[evidenc
 			continue
 		}
 		for _, i := range rows {
-			if !l.isOpen(i) {
+			if !l.isOpen(i) && r.Outcome.At(i) != evidence.Failed {
 				took[r.Route.At(i)] = append(took[r.Route.At(i)], r.Latency(i))
 			}
 		}

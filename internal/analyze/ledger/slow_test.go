@@ -118,6 +118,28 @@ func TestLongRoutes(t *testing.T) {
 	}
 }
 
+// Requests that fail at once are no floor of those that are served, unless most fail.
+func TestFailingAtOnceIsNoFloor(t *testing.T) {
+	for name, x := range map[string]struct {
+		failed, served int64
+		slow           int
+	}{"a third fails": {100, 200, 0}, "most fail": {200, 100, 100}, "none fails": {0, 300, 0}} {
+		b := newBundle(evidence.Subject{})
+		s := newSource(b, "access.log", coarse(ms), 0)
+		for i := range x.failed + x.served {
+			at := epoch + i*40*ms
+			r := evidence.Request{Subject: s.subject, Route: s.Name("GET /"), Start: at, End: at + 26*ms}
+			if i < x.failed {
+				r.End, r.Outcome = at+2*ms, evidence.Failed
+			}
+			s.Request(r)
+		}
+		if l := one(t, b, Options{}); len(l.Slow) != x.slow {
+			t.Errorf("%s: %d are slow, want %d", name, len(l.Slow), x.slow)
+		}
+	}
+}
+
 func TestWhatIsSlow(t *testing.T) {
 	type route struct {
 		name      string

@@ -38,13 +38,16 @@ accept either; those causes come with evidence of their own. A pool within the s
 A proxy in front of the service connects at once unless that queue is full: where its log tells how long connecting took
 (nginx $upstream_connect_time, HAProxy's Tc) and that is long, connections were dropped and tried again, or packets are lost between both.
 
+Workers that a master replaces after so many requests or because they die serve nothing until the new ones have loaded
+their program: where several go at about the same time, connections wait for them.
+
 What helps: a higher limit, or more workers, if what they do can take it; shorter requests; a shorter
 keep-alive timeout where idle connections hold the places. A longer queue (net.core.somaxconn and the backlog
 that the program gives to listen) prevents drops, and makes no request faster.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited in an accept queue; without requests, 1 connection on average that waits %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable),
-	Thresholds: []check.Threshold{failedEach, failedPart, fewOverflows, givenUp, leastConnect, leastConnects, leastQueued, leastRequests, manyAtOnce, nearlyAll, check.Arguable, check.FewClocked, check.Material, check.Noticeable, check.SlowShare,
-		check.SomeSlow},
+	Thresholds: []check.Threshold{failedEach, failedPart, fewOverflows, fewWorkerStarts, givenUp, leastConnect, leastConnects, leastQueued, leastRequests, manyAtOnce, nearlyAll, workerReady, check.Arguable, check.FewClocked, check.Material,
+		check.Noticeable, check.SlowShare, check.SomeSlow},
 
 	Needs: "the accept queues of its sockets (unstall record PID, or the output of ss -ltn over time), or a proxy's log with the time it took to connect",
 	Applies: func(c *check.Case) bool {
@@ -200,6 +203,9 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 			} else {
 				fix.Code = loopRuns(c, &v)
 			}
+		}
+		if instead, replaced := replaceLess(c, &v, q.Waiting.T[0], q.Waiting.T[len(q.Waiting.T)-1]); replaced {
+			fix = instead
 		}
 		v.Saves = c.Save(each, -1, -1)
 		less := func(row int) int64 { return entranceWait(c, row) }
@@ -417,11 +423,12 @@ func loopRuns(c *check.Case, v *check.Verdict) string {
 	return ""
 }
 
-// calledMeanwhile returns the dependency that slow requests wait for most of the time after they were read; "" if they do something else.
+// calledMeanwhile returns the dependency that slow requests wait for most of the time after they were read; "" if they do something else, or if that is so little
+// of slow time that it does not show what the threads did before.
 func calledMeanwhile(c *check.Case) string {
 	l := c.Ledger
 	details := c.Details(ledger.Dependency)
-	if len(details) == 0 || 2*l.Charges[ledger.Dependency] < l.Total-l.Charges[ledger.Queued] {
+	if len(details) == 0 || c.Share(ledger.Dependency) < check.Arguable.Value || 2*l.Charges[ledger.Dependency] < l.Total-l.Charges[ledger.Queued] {
 		return ""
 	}
 	return c.Bundle.Names.Text(details[0].Detail)

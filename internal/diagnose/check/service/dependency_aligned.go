@@ -100,7 +100,7 @@ func judgeAligned(c *check.Case, x *exchanged) (v check.Verdict, ok bool) {
 	v.Rule = check.Matters
 	v.Title = fmt.Sprintf("Slow requests wait for %s.", whom)
 	v.Saves = c.Save(per[top], -1, -1)
-	v.Fix = append(v.Fix, boundOf(whom))
+	v.Fix = append(v.Fix, boundFor(c, &v, whom))
 	rows := make(map[int]int64, len(l.Slow))
 	for n, row := range l.Slow {
 		rows[row] = per[top][n]

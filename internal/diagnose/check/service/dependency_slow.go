@@ -44,8 +44,8 @@ connections that stay open, a shorter timeout of the resolver where queries are 
 full names where search domains are tried first.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for calls with late responses; without slow requests, a statement of 50 ms that most requests of a route wait for, while the same database answers others in a tenth of that and no clock ends it, or connections opened for single calls, whose set-up is half of the time of requests of %v or more; by a database's own log alone, a statement, a wait for a lock or a sync of one file of %v, or two statements of %v; by a proxy's log alone, %v calls without an answer within a minute; by a profile alone, half of %v or more; by what its client measured, a phase before the answer of %v; by a storage's own words, an operation that has waited for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.NoticeableCall, tenSeconds, aSecond, fewUnanswered, aSecond, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
-		mostly, mostOfCalls, check.BehindCall, delayedAck, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
+	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, leastLongCalls, longCall, longConnect, longTimes, mostAligned, mostAlways, mostAwaiting,
+		mostly, mostOfCalls, check.BehindCall, delayedAck, mostOfTime, mostSetUp, mostTogether, quickerOthers, releasedWithin, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
 		check.SomeSlow},
 
@@ -228,7 +228,7 @@ func judgeCalls(c *check.Case) check.Verdict {
 	if where != "" {
 		v.Evidence = append(v.Evidence, c.Seen("called from "+where, check.From(l.StatesFrom())))
 	}
-	fix := boundOf(whom)
+	fix := boundFor(c, &v, whom)
 	fix.Code = where
 	if len(details) > 0 && c.Bundle.Names.Wait(details[0].Detail).Kind == evidence.UnreadPeer {
 		fix = check.Fix{Text: "the other end of this connection does not read: find out why; until then, put a bounded queue that drops, with its own goroutine, between the requests and this write", Code: c.Bundle.Names.Wait(details[0].Detail).Of}
@@ -354,10 +354,8 @@ var boundWait = check.Fix{Text: "diagnose the dependency with its own logs and m
 
 // boundOf returns what helps where the slow dependency is known.
 func boundOf(whom string) check.Fix {
-	for _, database := range []string{"PostgreSQL", "MySQL/MariaDB", "SQL Server", "Oracle"} {
-		if strings.HasPrefix(whom, database) {
-			return check.Fix{Text: fmt.Sprintf("look at the plan of what is asked of %s (EXPLAIN ANALYZE) and at its log of slow statements: an index, fewer rows, or the result kept; until then, limit the wait with a timeout within the request's budget", whom)}
-		}
+	if isDatabase(whom) {
+		return check.Fix{Text: fmt.Sprintf("look at the plan of what is asked of %s (EXPLAIN ANALYZE) and at its log of slow statements: an index, fewer rows, or the result kept; until then, limit the wait with a timeout within the request's budget", whom)}
 	}
 	if slices.ContainsFunc(blockingCommands, func(command string) bool { return strings.HasSuffix(whom, "("+command+")") }) {
 		return check.Fix{Text: fmt.Sprintf("%s waits until there is something, and keeps its connection until then, so that what other requests send on it waits, too: give commands that block connections of their own", whom)}

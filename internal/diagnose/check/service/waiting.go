@@ -9,6 +9,7 @@ import (
 	"github.com/unstall/unstall/internal/analyze/metrics"
 	"github.com/unstall/unstall/internal/analyze/platform"
 	"github.com/unstall/unstall/internal/base/evidence"
+	"github.com/unstall/unstall/internal/base/gostack"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -466,6 +467,9 @@ func placeTitle(m ledger.Mechanism, what evidence.Wait, name string) string {
 	case ledger.Goroutine:
 		if what.Kind == evidence.ForcedCycle || what.Kind == evidence.Turn {
 			return "Slow requests wait for " + name
+		}
+		if strings.HasPrefix(name, gostack.ParkedForSelect+" in ") { // one of its channels may be that of a timer, or of a client that leaves
+			return "Slow requests wait for another goroutine or for a timer: " + name
 		}
 		return "Slow requests wait for other requests: " + name
 	}
