@@ -17,8 +17,8 @@ import (
 var delayedAck = check.Threshold{Name: "by how much longer calls in several writes take than those in one", Value: 40e6, Unit: "ns",
 	Why: "so long Linux delays an acknowledgement", Source: "TCP_DELACK_MIN, HZ/25 (Linux, include/net/tcp.h)"}
 
-// ackLate is by which part more an acknowledgement may be late: its timer ticks, and the answer must be read.
-const ackLate = .25
+var ackLate = check.Threshold{Name: "by which part later than that the answer may come", Value: .25, Unit: "1",
+	Why: "the timer ticks, and two ends must be woken", Source: "arithmetic: two ticks of 4 ms, and 2 ms for threads to be woken"}
 
 // keptBack are calls to a dependency that wait for an acknowledgement.
 type keptBack struct {
@@ -97,7 +97,7 @@ func findKeptBack(c *check.Case, x *exchanged) (worst *keptBack) {
 			w.operation = top
 		}
 		least := delayedAck.Value - float64(ackTick)
-		if float64(stats.QuantileOf(several, .1)-w.others) < least || float64(w.extra) > (1+ackLate)*delayedAck.Value || !w.findRoute(c, x, w.calls) || worst != nil && w.of <= worst.of {
+		if float64(stats.QuantileOf(several, .1)-w.others) < least || float64(w.extra) > (1+ackLate.Value)*delayedAck.Value || !w.findRoute(c, x, w.calls) || worst != nil && w.of <= worst.of {
 			continue
 		}
 		worst = w
