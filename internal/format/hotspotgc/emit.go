@@ -43,7 +43,7 @@ func isCollectorOperation(operation string) bool {
 // A collection that the kernel kept from running has a wall-clock time far above its own: all threads stood all that time.
 const (
 	farLonger  = 2           // times its own
-	muchLonger = 100_000_000 // ns beyond it; wall-clock times are rounded to 10 ms
+	muchLonger = int64(1e9) // ns beyond it: shorter ones are of a thread that was late to take the time
 )
 
 // stoodFor returns how long all threads stood for a pause of some length (ns), by its wall-clock time where that is far longer: the length is
