@@ -35,7 +35,7 @@ CPU weights; a GOMAXPROCS that fits the quota.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for CPUs on a host that is %v busy; without a trace, other processes use half of the host and threads waited longer than they ran; of a host alone, CPUs that are 95 %% busy with three tasks ready for each (or a load average of ten for each), or threads that wait %v for one each time (of all tasks, a tenth of the time), %v times",
 		check.SomeSlow, check.SlowShare, check.Material, full, longReady, manyReadies),
 	Thresholds: []check.Threshold{anySteal, calm, dilated, few, full, longReady, longRunning, manyLoad, manyReadies, manyReady, mostSlow, mostWait, noneFree, noticeable, rarely, slice, spare, starving, withheld,
-		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.Starved},
+		check.Material, check.MinRequests, check.SlowShare, check.SomeSlow, check.Starved, check.HardlyWaiting, check.Noticeable},
 
 	Needs:     "an execution trace of Go 1.22 or later; for exact figures /proc of the host: " + Record,
 	Applies:   func(c *check.Case) bool { return true },

@@ -30,7 +30,7 @@ CPUs are free.`,
 	Least: fmt.Sprintf("other processes that use 10 %% of the host's CPUs, and %v of slow time in which the host did not run the process, or in which its runnable threads waited longer than they ran, with slow requests of %v or most requests slow; of a host alone, %v of the CPUs given to other virtual machines while %v are in use",
 		check.Material, noticeable, mostlyStolen, cpusFull),
 	Thresholds: []check.Threshold{dilated, longRunning, withheld, anySteal, calm, cpusFull, few, full, mostSlow, mostWait, mostlyStolen, wantedStolen, noticeable, rarely, slice, spare, starving,
-		check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+		check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow, check.HardlyWaiting},
 
 	Needs:     "CPU time of the other processes on the host: " + Record,
 	Applies:   func(c *check.Case) bool { return true },

@@ -47,7 +47,7 @@ full names where search domains are tried first.`,
 	Thresholds: []check.Threshold{aSecond, aboveChance, alignedEnd, alwaysLong, aside, askedAgain, fewAwaiting, fewPerConnection, fewStatement, fewSyncs, fewUnanswered, givenUp, longConnect, mostAligned, mostAlways, mostAwaiting,
 		mostly, mostOfCalls, check.BehindCall, mostOfTime, mostSetUp, quickerOthers, sentAgain, tenSeconds, timedSpread, unknownNames, wayBack, check.CrowdedBy, check.CrowdedHost, check.FarLonger, check.FullCPUs, check.Material,
 		check.MaterialBeyond, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable, check.NoticeableCall, check.OftenStopped, check.SlowShare,
-		check.SomeSlow},
+		check.SomeSlow, check.WorthTelling},
 
 	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads), spans (OTLP, Zipkin or Jaeger JSON), an access log with the upstream's time, or the dependency's own monitoring (CSV)",
 	Applies:   (*check.Case).Serves,
