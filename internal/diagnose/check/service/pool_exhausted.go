@@ -47,7 +47,7 @@ rejecting excess requests at the entrance instead of queueing them inside.`,
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longQueue, fewBlocked),
 	Thresholds: []check.Threshold{again, allInUse, alsoWaited, atOnce, comfortable, fewBlocked, fewReadings, fewUnanswered, full, givenUp, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
 		tellers, twiceReached, check.Arguable, check.FarLonger, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable,
-		check.Queueing, check.SlowShare, check.SomeSlow, check.WorthTelling},
+		check.Queueing, check.SlowShare, check.SomeSlow, check.WorthTelling, givenUp},
 
 	Needs:     "what requests waited for (Go: an execution trace; others: a recording of their threads with unstall record PID); or the pool's gauges (CSV, JSON, Prometheus text), or spans of getting a connection",
 	Applies:   (*check.Case).Serves,
