@@ -45,7 +45,7 @@ What helps: a larger pool, if the dependency can handle more; holding for less t
 rejecting excess requests at the entrance instead of queueing them inside.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for the pool, with a p99 of %v unless --slo is given; or a gauge that shows it full with requests waiting, at one reading at least %v and half as many as it has places, or at least as many goroutines that wait for it at one look; or a log line of its library about a request that gave up, or of a server that has no place left, or %v of whose workers are blocked at once",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longQueue, fewBlocked),
-	Thresholds: []check.Threshold{again, allInUse, alsoWaited, atOnce, comfortable, fewBlocked, fewReadings, fewUnanswered, full, givenUp, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
+	Thresholds: []check.Threshold{again, allInUse, alsoWaited, atOnce, comfortable, fewBlocked, fewReadings, fewUnanswered, full, heldBySelf, longQueue, mostlyFree, mostlyPinned, oftenReached, saturated,
 		tellers, twiceReached, check.Arguable, check.FarLonger, check.Material, check.MaterialBeyond, check.MaterialUnseen, check.TwoKinds, check.MinRequests, check.MostlyUnseen, check.Noticeable,
 		check.Queueing, check.SlowShare, check.SomeSlow, check.WorthTelling, givenUp},
 
