@@ -42,9 +42,10 @@ func delayedAcks(c *check.Case, v check.Verdict) check.Verdict {
 	if w.operation != 0 {
 		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(w.operation))
 	}
-	v = check.Verdict{Rule: check.Matters, Weight: w.of}
+	held := float64(w.extra) / float64(w.p50) // of such a call's time
+	v = check.Verdict{Rule: check.Matters, Weight: w.of * held}
 	v.Weigh(float64(w.extra), delayedAck)
-	v.Title = fmt.Sprintf("Requests of %s always wait some %s for %s to acknowledge a part of a call: %s of their time. The call is sent in %d small writes.", routeName(c, w.route), units.Time(float64(w.extra)), whom, units.Percent(w.share), w.parts)
+	v.Title = fmt.Sprintf("Requests of %s always wait some %s for %s to acknowledge a part of a call: %s of their time. The call is sent in %d small writes.", routeName(c, w.route), units.Time(float64(w.extra)), whom, units.Percent(w.share*held), w.parts)
 	v.Summary = fmt.Sprintf("calls in several writes take %s longer than those in one", units.Time(float64(w.extra)))
 	v.Evidence = append(v.Evidence,
 		c.Figure("call.p50_ms", fmt.Sprintf("median duration of that call, in %s of %s", units.Plural(w.requests, "request"), routeName(c, w.route)), float64(w.p50)/1e6, "ms", x.origin),
