@@ -68,12 +68,11 @@ check_format() {
 }
 
 # test_go runs the tests of a module and keeps the result of each. A package may take 40 minutes: those that start many processes take
-# more than go's 10 on a machine that does other work. One package more than there are CPUs is tested at a time, as some mostly wait for
-# what they record.
+# more than go's 10 on a machine that does other work.
 test_go() {
 	local module=$1 results=$PWD/$out/results${1//[.\/]/-} awk=$PWD/dev/tools/tests.awk
 	shift
-	(cd "$module" && "$go" test -p $(($(nproc) + 1)) -timeout 40m -ldflags=-w -v "$@" | awk -v results="$results" -f "$awk")
+	(cd "$module" && "$go" test -timeout 40m -ldflags=-w -v "$@" | awk -v results="$results" -f "$awk")
 }
 
 test_module() { (cd "$1" && "$go" vet ./...) && test_go "$1" ./...; }
