@@ -42,7 +42,7 @@ func isCollectorOperation(operation string) bool {
 
 // A collection that the kernel kept from running has a wall-clock time far above its own: all threads stood all that time.
 const (
-	farLonger  = 2           // times its own
+	farLonger  = 2          // times its own
 	muchLonger = int64(1e9) // ns beyond it: shorter ones are of a thread that was late to take the time
 )
 
