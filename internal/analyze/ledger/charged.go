@@ -83,7 +83,7 @@ func (k *charged) chargeAll(l *Ledger) {
 			for ; at < row; at++ {
 				k.at[at-k.first] = uint32(len(k.parts))
 			}
-			k.parts = append(k.parts, x.parts[x.from(i):x.ends[i]]...)
+			k.parts = append(k.parts, x.parts[x.startOf(i):x.ends[i]]...)
 			k.at[row-k.first] = uint32(len(k.parts))
 			at = row + 1
 		}
@@ -97,7 +97,8 @@ type chargedChunk struct {
 	ends  []int // of each request's
 }
 
-func (x *chargedChunk) from(i int) int {
+// startOf returns the place of the first charge of a request.
+func (x *chargedChunk) startOf(i int) int {
 	if i == 0 {
 		return 0
 	}

@@ -508,7 +508,7 @@ func (d *dumps) emitGoroutines(ctx context.Context, b *evidence.Builder, subject
 		f.addNumber("goroutines", float64(d.best.goroutineCount()))
 	}
 	if d.deadlock > 0 && d.deadlock < d.best.goroutines[0].line {
-		b.FactAt(subject, evidence.FactGoDeadlock, d.best.commonest(), float64(d.best.goroutineCount()), d.deadlock)
+		b.FactAt(subject, evidence.FactGoDeadlock, d.best.commonestPlace(), float64(d.best.goroutineCount()), d.deadlock)
 	}
 	var (
 		frames       []evidence.Frame

@@ -270,8 +270,8 @@ func (d *dumps) buildTables() []evidence.Table {
 	return out
 }
 
-// commonest returns the state of most goroutines and, behind a [evidence.Link], the function that they are in.
-func (d *dump) commonest() string {
+// commonestPlace returns the state of most goroutines and, behind a [evidence.Link], the function that they are in.
+func (d *dump) commonestPlace() string {
 	n := make(map[string]int)
 	most := ""
 	for _, g := range d.goroutines {

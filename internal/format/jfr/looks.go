@@ -30,7 +30,7 @@ func (p *parser) emitLooks() {
 	seen := make(map[evidence.LaneID]bool)
 	var open []wait // that may last still
 	deepest := make(map[evidence.LaneID]int)
-	nextWait := p.allWaits.merge()
+	nextWait := p.allWaits.mergeRuns()
 	next, more := nextWait()
 	rows := 0
 	first, last := int64(0), int64(0)

@@ -44,8 +44,8 @@ func (r *waitRuns) waitAt(i int) wait {
 	return wait{r.lane.At(i), start, start + r.took.At(i), r.stack.At(i)}
 }
 
-// merge returns the waits of all chunks, by their start: each call of next gives one, and false after the last.
-func (r *waitRuns) merge() (next func() (wait, bool)) {
+// mergeRuns returns the waits of all chunks, by their start: each call of next gives one, and false after the last.
+func (r *waitRuns) mergeRuns() (next func() (wait, bool)) {
 	var left runs
 	from := 0
 	for k, end := range r.ends {

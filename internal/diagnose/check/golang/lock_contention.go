@@ -169,7 +169,8 @@ func isBesideHolder(q *metrics.MutexQueue) bool {
 	return q.Untimed && q.Beside != "" && float64(q.Shown) <= mostBeside.Value
 }
 
-func waits(n int) string {
+// describeWaiting says that so many goroutines wait.
+func describeWaiting(n int) string {
 	if n == 1 {
 		return "1 goroutine waits"
 	}
@@ -213,7 +214,7 @@ func judgeLockByDump(c *check.Case) check.Verdict {
 		}
 		if beside && q.Waiting < manyAtOne.Int() {
 			v.Title = fmt.Sprintf("Probably: a goroutine waits for a mutex in %s, which one in %s may hold while it waits itself.", q.At[0], q.Beside)
-			v.Summary = fmt.Sprintf("%s for a mutex, of %d that are shown", waits(q.Waiting), q.Shown)
+			v.Summary = fmt.Sprintf("%s for a mutex, of %d that are shown", describeWaiting(q.Waiting), q.Shown)
 		}
 		if alone && !chain {
 			v.Title = fmt.Sprintf("Probably: a goroutine waits in vain for a mutex, for %s so far: %s.", units.Time(float64(q.Longest)), q.At[0])

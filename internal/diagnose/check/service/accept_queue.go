@@ -199,7 +199,7 @@ func judgeAcceptQueue(c *check.Case) check.Verdict {
 				fix = check.Fix{Text: "the threads that read these connections serve requests at that time, most of which wait for a call: give the service more threads or workers if what they call can take more at a time (needed = requests per second × seconds each takes), or make that wait shorter", Code: called}
 			} else if waits := waitOfServing(c); waits != nil {
 				v.Evidence = append(v.Evidence, c.Figure("requests.waiting_share", "share of the looks at threads that serve requests, "+waits.what, waits.share, "1", waits.origin))
-				fix = waits.shorten()
+				fix = waits.shortenFix()
 			} else {
 				fix.Code = loopRuns(c, &v)
 			}

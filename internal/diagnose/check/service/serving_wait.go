@@ -14,8 +14,8 @@ type servingWait struct {
 	origin             evidence.Origin
 }
 
-// shorten returns what helps where the threads that would read connections wait.
-func (w *servingWait) shorten() check.Fix {
+// shortenFix returns what helps where the threads that would read connections wait.
+func (w *servingWait) shortenFix() check.Fix {
 	text := "most of the threads that read these connections serve requests and wait at that time (" + w.state + "): make that wait shorter"
 	if w.locked {
 		text += ": do less under the lock; more threads would wait, too"

@@ -38,7 +38,7 @@ func TestWaitOfServing(t *testing.T) {
 		case (w != nil) != (x.says != ""):
 			t.Errorf("%s: %+v", name, w)
 		case w != nil:
-			if fix := w.shorten(); !strings.Contains(fix.Text, x.says) || fix.Code != "Board.exam()" && fix.Code != "Board.exam" {
+			if fix := w.shortenFix(); !strings.Contains(fix.Text, x.says) || fix.Code != "Board.exam()" && fix.Code != "Board.exam" {
 				t.Errorf("%s: %+v", name, fix)
 			}
 		}
