@@ -49,17 +49,14 @@ func isDatabase(name string) bool {
 // alwaysSlow adds to a verdict that rules a dependency out what all requests of a route wait for.
 func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	x := exchangedOf(c)
-	if !v.RuledOut() && v.Rule != check.ByDesign || x == nil || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
+	if !v.RuledOut() && v.Rule != check.ByDesign || x == nil || isDependencyFound(c) {
 		return v
 	}
 	w := findAlways(c, x)
 	if w == nil {
 		return v
 	}
-	whom := c.Bundle.Names.Text(w.to)
-	if w.operation != 0 {
-		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(w.operation))
-	}
+	whom := w.describeCall(c)
 	v.Weigh(w.spread, timedSpread)
 	if w.spread < timedSpread.Value {
 		v.Rule = check.ByDesign
@@ -90,6 +87,19 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 		return min(w.p50, r.Latency(row)) // its own calls were not seen: they count as the others'
 	}))
 	return v
+}
+
+// describeCall names the dependency, and what it is asked for.
+func (w *alwaysWaited) describeCall(c *check.Case) string {
+	if w.operation == 0 {
+		return c.Bundle.Names.Text(w.to)
+	}
+	return fmt.Sprintf("%s (%s)", c.Bundle.Names.Text(w.to), c.Bundle.Names.Text(w.operation))
+}
+
+// isDependencyFound says whether a cause that concerns dependencies is found.
+func isDependencyFound(c *check.Case) bool {
+	return slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency })
 }
 
 // findAlways returns the statement that takes most of the requests' time; nil if none is always

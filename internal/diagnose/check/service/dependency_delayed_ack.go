@@ -31,17 +31,14 @@ type keptBack struct {
 // delayedAcks adds to a verdict that no route waits longer than usual for a dependency a route whose calls always wait for an acknowledgement.
 func delayedAcks(c *check.Case, v check.Verdict) check.Verdict {
 	x := exchangedOf(c)
-	if x == nil || v.Supported() || slices.ContainsFunc(c.Found, func(f check.Found) bool { return f.Step == check.StepDependency }) {
+	if x == nil || v.Supported() || isDependencyFound(c) {
 		return v
 	}
 	w := findKeptBack(c, x)
 	if w == nil {
 		return v
 	}
-	whom := c.Bundle.Names.Text(w.to)
-	if w.operation != 0 {
-		whom = fmt.Sprintf("%s (%s)", whom, c.Bundle.Names.Text(w.operation))
-	}
+	whom := w.describeCall(c)
 	held := float64(w.extra) / float64(w.p50) // of such a call's time
 	v = check.Verdict{Rule: check.Matters, Weight: w.of * held}
 	v.Weigh(float64(w.extra), delayedAck)

@@ -60,7 +60,7 @@ func judgeDependency(c *check.Case) check.Verdict {
 	if c.Ledger == nil {
 		return v
 	}
-	if held := delayedAcks(c, v); held.Supported() && !v.Supported() {
+	if held := delayedAcks(c, v); held.Supported() && !v.Supported() { // by requests that are not slower than others
 		return held
 	}
 	always := alwaysSlow(c, v)
