@@ -365,7 +365,7 @@ func (c *Case) UserVisible(from Threshold) bool {
 	return p99 >= slowP99(from.Value)
 }
 
-// ButBrief ends the summary of what slow requests have and nobody notices ([Case.UserVisible]): they are short, or few.
+// ButBrief ends a summary where [Case.UserVisible] is false: it says whether slow requests are too short or too few.
 func (c *Case) ButBrief() string {
 	if l := c.Ledger; float64(l.Total) >= Noticeable.Value*float64(len(l.Slow)) {
 		return ", but too few requests are slow for long enough to be noticed"

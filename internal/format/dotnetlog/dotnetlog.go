@@ -59,7 +59,7 @@ var kinds = []kind{
 	{"queue", "waits of work in the queues of Orleans", []byte("Queue wait time of "), "", false, ""},
 }
 
-// lateWork is what a thread of the pool did late, by kind of line.
+// lateWork names, by the kind of a line, the work that a thread of the pool did late.
 var lateWork = map[string]string{"heartbeat": "Kestrel heartbeat", "probe": "Orleans probe", "timer": "Orleans timer"}
 
 func hasMark(text []byte) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
-// countUnit is what [timeOf] makes of one of a listing's counts.
+// countUnit is the time (ns) that [timeOf] returns for a count of 1.
 const countUnit = samplePeriodMs * 1e6
 
 // isOfGoroutines says whether the listing counts goroutines: it says so, or its total is a count and most of them are parked, which uses no CPU.

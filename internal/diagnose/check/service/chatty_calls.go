@@ -421,8 +421,8 @@ func (g *calling) hasLongCalls(c *check.Case) bool {
 	return each >= shortCall.Value
 }
 
-// isShortByItself says, on a host that other processes crowd, whether a quarter of the calls is short, which met none of these on their way: the others
-// are as long as they are because their two ends wait for CPUs.
+// isShortByItself says whether other processes crowd the host, and a quarter of the calls is short all the same. The other calls are long because one
+// of their ends waits for a CPU.
 func (g *calling) isShortByItself(c *check.Case) bool {
 	if c.Crowding() == nil {
 		return false

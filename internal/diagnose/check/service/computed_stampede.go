@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -45,7 +46,7 @@ func findComputed(c *check.Case) *computed {
 	if !x.countCrowds(c) || !x.runsInCrowds(c) {
 		return nil
 	}
-	slow := underWayOf(r, l.Slow)
+	slow := c.SlowSpans()
 	routes := make(map[evidence.NameID]bool)
 	for _, row := range l.Slow {
 		routes[r.Route.At(row)] = true
@@ -72,7 +73,7 @@ func findComputed(c *check.Case) *computed {
 func (x *computed) countCrowds(c *check.Case) bool {
 	r := &c.Bundle.Requests
 	rows := slices.Clone(c.Ledger.Slow)
-	slices.SortFunc(rows, func(a, b int) int { return int(r.Begins(a) - r.Begins(b)) })
+	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(r.Begins(a), r.Begins(b)) })
 	var begins []int64
 	crowded := 0
 	for len(rows) > 0 {

@@ -70,12 +70,7 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 	v.Evidence = append([]check.Evidence(nil), // what slow requests of other routes wait for is beside the point
 		c.Figure("call.p50_ms", fmt.Sprintf("median duration of that statement, in %s of %s", units.Plural(w.requests, "request"), routeName(c, w.route)), float64(w.p50)/1e6, "ms", x.origin),
 		c.Figure("call.others_p50_ms", "median duration of others at the same database", float64(w.others)/1e6, "ms", x.origin))
-	fix := boundOf(whom)
-	if site := c.CallSite(w.to); site != "" {
-		v.Evidence = append(v.Evidence, c.Seen("called from "+site, x.origin))
-		fix.Code = site
-	}
-	v.Fix = append(v.Fix, fix)
+	w.addFix(c, &v, boundOf(whom), x.origin)
 	r := &c.Bundle.Requests
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if r.Route.At(row) != w.route {
@@ -87,6 +82,15 @@ func alwaysSlow(c *check.Case, v check.Verdict) check.Verdict {
 		return min(w.p50, r.Latency(row)) // its own calls were not seen: they count as the others'
 	}))
 	return v
+}
+
+// addFix adds what helps, with the code that makes the call where that is known.
+func (w *alwaysWaited) addFix(c *check.Case, v *check.Verdict, fix check.Fix, origin evidence.Origin) {
+	if site := c.CallSite(w.to); site != "" {
+		v.Evidence = append(v.Evidence, c.Seen("called from "+site, origin))
+		fix.Code = site
+	}
+	v.Fix = append(v.Fix, fix)
 }
 
 // describeCall names the dependency, and what it is asked for.

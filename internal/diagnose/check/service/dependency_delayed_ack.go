@@ -23,8 +23,7 @@ var ackLate = check.Threshold{Name: "by which part later than that the answer ma
 // keptBack are calls to a dependency that wait for an acknowledgement.
 type keptBack struct {
 	alwaysWaited
-	parts int
-	calls []*exchangedCall
+	parts int   // writes of such a call, median
 	extra int64 // ns, by how much longer they take
 }
 
@@ -49,11 +48,7 @@ func delayedAcks(c *check.Case, v check.Verdict) check.Verdict {
 		c.Figure("call.one_write_p50_ms", "median duration of calls to it that are sent in one write", float64(w.others)/1e6, "ms", x.origin),
 		c.Figure("call.writes", "writes that such a call is sent in, median", float64(w.parts), "count", x.origin))
 	fix := check.Fix{Text: "send the whole call in one write (a buffer that is flushed once), or set TCP_NODELAY on the connection: the kernel keeps back a small write until the one before it is acknowledged, which the other end delays for 40 ms"}
-	if site := c.CallSite(w.to); site != "" {
-		v.Evidence = append(v.Evidence, c.Seen("called from "+site, x.origin))
-		fix.Code = site
-	}
-	v.Fix = append(v.Fix, fix)
+	w.addFix(c, &v, fix, x.origin)
 	r := &c.Bundle.Requests
 	v.Prediction = append(v.Prediction, c.PredictP99(func(row int) int64 {
 		if r.Route.At(row) != w.route {
@@ -76,6 +71,7 @@ func findKeptBack(c *check.Case, x *exchanged) (worst *keptBack) {
 	for _, to := range slices.Sorted(maps.Keys(by)) {
 		w := &keptBack{alwaysWaited: alwaysWaited{to: to}}
 		var one, several, parts []int64
+		var calls []*exchangedCall // in several writes
 		n := make(map[evidence.NameID]int)
 		for _, call := range by[to] {
 			if call.parts == 1 {
@@ -83,7 +79,7 @@ func findKeptBack(c *check.Case, x *exchanged) (worst *keptBack) {
 				continue
 			}
 			several, parts = append(several, call.answerTime()), append(parts, int64(call.parts))
-			w.calls = append(w.calls, call)
+			calls = append(calls, call)
 			n[call.operation]++
 		}
 		if len(several) < ledger.MinRequests || len(one) < ledger.MinRequests {
@@ -95,7 +91,7 @@ func findKeptBack(c *check.Case, x *exchanged) (worst *keptBack) {
 			w.operation = top
 		}
 		least := delayedAck.Value - float64(ackTick)
-		if float64(stats.QuantileOf(several, .1)-w.others) < least || float64(w.extra) > (1+ackLate.Value)*delayedAck.Value || !w.findRoute(c, x, w.calls) || worst != nil && w.of <= worst.of {
+		if float64(stats.QuantileOf(several, .1)-w.others) < least || float64(w.extra) > (1+ackLate.Value)*delayedAck.Value || !w.findRoute(c, x, calls) || worst != nil && w.of <= worst.of {
 			continue
 		}
 		worst = w

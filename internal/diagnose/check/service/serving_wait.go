@@ -6,7 +6,7 @@ import (
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
 
-// servingWait is what most threads that serve requests wait for, and the program's code that does.
+// servingWait is a wait that most of the threads that serve requests are in.
 type servingWait struct {
 	state, what, owner string
 	locked             bool
