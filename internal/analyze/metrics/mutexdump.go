@@ -46,7 +46,7 @@ type goroutine struct {
 	waiting  int64 // ns
 	mutex    int64
 	origin   evidence.Origin
-	count    int    // goroutines with this stack: more than one only in a profile
+	count    int    // goroutines with this stack: more than one in a profile, and where a tool put together those with one stack
 	locker   string // the function that locks the mutex it waits for, "": it waits for none
 	key      mutexKey
 }
@@ -146,7 +146,7 @@ func goroutinesOf(b *evidence.Bundle, subject evidence.SubjectID) (all []gorouti
 		switch {
 		case t == kind && !known:
 			rows[at] = len(all)
-			all = append(all, goroutine{artifact: a, lane: s.Lane[i], stack: s.Stack[i], count: 1, state: b.Names.Text(s.Class[i]), origin: s.Origin[i]})
+			all = append(all, goroutine{artifact: a, lane: s.Lane[i], stack: s.Stack[i], count: int(min(s.Value[i], 1<<40)), state: b.Names.Text(s.Class[i]), origin: s.Origin[i]})
 		case t == waiting && known:
 			all[n].waiting = s.Value[i]
 		case t == mutex && known:

@@ -21,7 +21,8 @@ type goroutine struct {
 	stamp   int64 // of the log around it
 	stack   []*profile.Location
 	mutex   int64 // address of the mutex it waits for, 0: none, or unknown
-	alike   int64 // how many it stands for, if a tool grouped those with one stack; 0: it stands for itself
+	count   int64 // how many it stands for: those with one stack that a tool put together
+	unnamed bool  // it was printed without a number
 }
 
 // goroutineHeader reads
@@ -38,14 +39,14 @@ func goroutineHeader(line []byte) (goroutine, bool) {
 		return goroutine{}, false
 	}
 	rest, ok := bytes.CutPrefix(line, []byte("goroutine "))
-	var alike int64
+	count, unnamed := int64(1), false
 	if !ok {
 		number, together, grouped := bytes.Cut(line, []byte(" goroutines "))
 		n, err := strconv.ParseInt(string(number), 10, 32)
 		if !grouped || err != nil || n <= 0 {
 			return goroutine{}, false
 		}
-		alike, rest = n, append([]byte("0 "), together...)
+		count, unnamed, rest = n, true, append([]byte("0 "), together...)
 	}
 	number, rest, _ := bytes.Cut(rest, []byte(" "))
 	id, err := strconv.ParseInt(string(number), 10, 64)
@@ -64,7 +65,7 @@ func goroutineHeader(line []byte) (goroutine, bool) {
 	}
 	state, _, _ := strings.Cut(clipText(string(rest[1:len(rest)-2])), " labels:{")
 	state, more, _ := strings.Cut(state, ", ")
-	g := goroutine{id: id, state: strings.TrimSuffix(state, " (scan)"), alike: alike}
+	g := goroutine{id: id, state: strings.TrimSuffix(state, " (scan)"), count: count, unnamed: unnamed}
 	for part := range strings.SplitSeq(more, ", ") {
 		if m, ok := strings.CutSuffix(part, " minutes"); ok {
 			g.minutes, _ = strconv.ParseInt(m, 10, 32)
@@ -77,6 +78,7 @@ func goroutineHeader(line []byte) (goroutine, bool) {
 // dump is a run of goroutines without other text.
 type dump struct {
 	goroutines []goroutine
+	count      int64 // of them, each as often as it stands for
 	seen       map[int64]bool
 	more       int64 // beyond maxRows, counted only
 	empty      bool  // the last goroutine has no frames yet
@@ -126,9 +128,9 @@ const unnumbered = 1 << 40
 
 func (d *dumps) beginGoroutine(g goroutine, line, stamp int64) {
 	d.endGoroutine()
-	if g.alike > 0 {
+	if g.unnamed {
 		g.id = unnumbered + d.made
-		d.made += g.alike
+		d.made++
 	}
 	if d.open != nil && g.id != 0 && d.open.seen[g.id] {
 		d.endDump()
@@ -142,12 +144,13 @@ func (d *dumps) beginGoroutine(g goroutine, line, stamp int64) {
 	}
 	g.line, g.stamp = line, stamp
 	if len(d.open.goroutines) == maxGoroutines {
-		d.open.more++
+		d.open.more += g.count
 		d.zero = true // its frames are skipped too
 		return
 	}
 	d.open.seen[g.id] = true
 	d.open.goroutines = append(d.open.goroutines, g)
+	d.open.count += g.count
 }
 
 // endOpen ends the open goroutine and dump, because other text follows.
@@ -350,15 +353,6 @@ func (d *dumps) endGoroutine() {
 			g.mutex = d.mutex
 		}
 		d.open.empty = len(g.stack) == 0 && !d.told
-		one := *g
-		for n := int64(1); n < one.alike; n++ {
-			if len(d.open.goroutines) == maxGoroutines {
-				d.open.more += one.alike - n
-				break
-			}
-			one.id++
-			d.open.goroutines = append(d.open.goroutines, one)
-		}
 	}
 	if d.doubt > 0 {
 		d.doubt = 0
@@ -395,6 +389,7 @@ func (d *dumps) endDump() {
 			d.singles-- // it was no panic's
 		}
 		d.best.goroutines = append(d.best.goroutines, o.goroutines...)
+		d.best.count += o.count
 		for id := range o.seen {
 			d.best.seen[id] = true
 		}
@@ -419,7 +414,7 @@ const mostExcerpt = 16
 // continues says whether next shows further goroutines of the same dump: each is of a few that have waited for a minute and more, as no panic's is, and none is
 // of both.
 func (d *dump) continues(next *dump) bool {
-	if len(d.goroutines)+len(next.goroutines) > mostExcerpt || !d.hasWaited() || !next.hasWaited() {
+	if d.count+next.count > mostExcerpt || !d.hasWaited() || !next.hasWaited() {
 		return false
 	}
 	for id := range next.seen {
@@ -446,7 +441,7 @@ func (d *dump) isWholeProcess() bool {
 	if d.headless {
 		return false
 	}
-	if len(d.goroutines) > 1 {
+	if d.count > 1 {
 		return true
 	}
 	for _, l := range d.goroutines[0].stack {
@@ -457,7 +452,7 @@ func (d *dump) isWholeProcess() bool {
 	return false
 }
 
-func (d *dump) goroutineCount() int64 { return int64(len(d.goroutines)) + d.more }
+func (d *dump) goroutineCount() int64 { return d.count + d.more }
 
 // finishDumps ends the last dump and warns about what was left out.
 func (d *dumps) finishDumps(b *evidence.Builder) {
@@ -524,7 +519,7 @@ func (d *dumps) emitGoroutines(ctx context.Context, b *evidence.Builder, subject
 		}
 		frames = stackOf(frames[:0], g.stack, b, names)
 		s := evidence.Sample{Subject: subject, Time: g.stamp, Lane: evidence.LaneID(g.id), Stack: b.Stack(frames), Type: typ, Unit: count,
-			Class: b.Name(g.state), Value: 1, Origin: b.Origin(g.line)}
+			Class: b.Name(g.state), Value: g.count, Origin: b.Origin(g.line)}
 		b.Sample(s)
 		if g.minutes > 0 {
 			s.Type, s.Unit, s.Value = waiting, ns, g.minutes*nsPerMinutes

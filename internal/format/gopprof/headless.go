@@ -58,9 +58,9 @@ func (d *dumps) readHeadless(text []byte, number int64) bool {
 		d.lone = nil
 		if isFramePosition(text) {
 			if d.open != nil && !d.open.headless {
-				d.endDump()
+				d.endOpen()
 			}
-			d.beginGoroutine(goroutine{state: "semacquire", alike: 1}, number-1, 0)
+			d.beginGoroutine(goroutine{state: "semacquire", count: 1, unnamed: true}, number-1, 0)
 			d.open.headless = true
 			if !d.zero {
 				d.frameLine(call, number-1)

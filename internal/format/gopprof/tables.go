@@ -232,7 +232,7 @@ func (d *dumps) buildTables() []evidence.Table {
 			x = &group{name: name}
 			m[name] = x
 		}
-		x.count++
+		x.count += g.count
 		x.longest = max(x.longest, g.minutes)
 	}
 	states, sites := make(map[string]*group), make(map[string]*group)
@@ -272,12 +272,12 @@ func (d *dumps) buildTables() []evidence.Table {
 
 // commonestPlace returns the state of most goroutines and, behind a [evidence.Link], the function that they are in.
 func (d *dump) commonestPlace() string {
-	n := make(map[string]int)
+	n := make(map[string]int64)
 	most := ""
 	for _, g := range d.goroutines {
 		site, _, _ := strings.Cut(siteOf(g.stack), " ")
 		at := g.state + evidence.Link + site
-		if n[at]++; n[at] > n[most] {
+		if n[at] += g.count; n[at] > n[most] {
 			most = at
 		}
 	}

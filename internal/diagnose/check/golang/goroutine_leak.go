@@ -407,7 +407,7 @@ var (
 
 // judgeLeakByAges judges by how long the goroutines of one dump have waited.
 func judgeLeakByAges(c *check.Case) (v check.Verdict, ok bool) {
-	waiting := c.Bundle.Names.Lookup(evidence.SampleWaiting)
+	kind, waiting := c.Bundle.Names.Lookup("goroutine"), c.Bundle.Names.Lookup(evidence.SampleWaiting)
 	if waiting == 0 {
 		return v, false
 	}
@@ -418,8 +418,12 @@ func judgeLeakByAges(c *check.Case) (v check.Verdict, ok bool) {
 		origin         evidence.Origin
 	}
 	places := make(map[string]*place)
+	together := 1 // how many goroutines the last row stands for; the row of how long they have waited follows it
 	s := &c.Bundle.Samples
 	for i := range s.Len() {
+		if s.Type[i] == kind {
+			together = int(min(s.Value[i], 1<<40))
+		}
 		if s.Type[i] != waiting || s.Subject[i] != c.Subject || !strings.HasPrefix(c.Bundle.Names.Text(s.Class[i]), "chan send") {
 			continue
 		}
@@ -429,7 +433,7 @@ func judgeLeakByAges(c *check.Case) (v check.Verdict, ok bool) {
 			x = &place{least: s.Value[i], lengths: make(map[int64]bool), origin: s.Origin[i]}
 			places[name] = x
 		}
-		x.n++
+		x.n += together
 		x.least, x.longest = min(x.least, s.Value[i]), max(x.longest, s.Value[i])
 		x.lengths[s.Value[i]] = true
 	}
