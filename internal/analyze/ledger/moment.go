@@ -42,21 +42,8 @@ func (l *Ledger) sharesOf(looks []threads.Sample, serve func(*threadstack.View) 
 			}
 		}
 		if v.Request && v.State != evidence.Idle {
-			s := share{mechanism: states[v.State], Segment: looks[i].Segment(l.b), part: 1}
-			s.Holder = 0
-			switch {
-			case v.State == evidence.LockWait:
-				s.mechanism = Lock
-			case v.State == evidence.PoolWait:
-				s.mechanism = Pool
-			case v.Ready:
-				s.mechanism = HostCPU // or ready behind the process's other threads, see [walker.chargeThreads]
-			}
-			if s.Cause == 0 { // a running thread: the function it runs
-				s.Cause = l.b.Names.ID(v.Owner)
-			}
 			sum++
-			parts = addShare(parts, s)
+			parts = addShare(parts, l.shareOfLook(&looks[i]))
 		}
 	}
 	if len(held) == 0 && l.queued != nil {

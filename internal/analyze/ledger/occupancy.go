@@ -21,13 +21,14 @@ import (
 // A burst of looks speaks for the time around it if it met requests of the kind, slow ones or others. Between bursts that
 // met none, requests count as doing what they did in looks that met some ([occupancy.sumLooksByKind]).
 type occupancy struct {
-	cells  []cell
-	slow   evidence.Rows // nil: not known yet
-	met    [2][]share    // of the time of other requests, and of slow ones, over all looks that met some
-	unseen bool          // the looks cover only threads on a processor
-	serves float64       // of the looks at running or ready threads, the part at threads that serve requests
-	gate   *gate         // the limit at which requests wait; nil: none that splits time
-	waits  []share       // waits at the gate, over all looks
+	cells   []cell
+	slow    evidence.Rows // nil: not known yet
+	met     [2][]share    // of the time of other requests, and of slow ones, over all looks that met some
+	unseen  bool          // the looks cover only threads on a processor
+	serves  float64       // of the looks at running or ready threads, the part at threads that serve requests
+	gate    *gate         // the limit at which requests wait; nil: none that splits time
+	waits   []share       // waits at the gate, over all looks
+	threads *threadLooks  // at the threads of single requests; nil: it is not known which thread served which
 }
 
 // cell is the time around one burst of looks.
@@ -116,7 +117,7 @@ func (l *Ledger) buildOccupancy(read func() *threads.Threads) *occupancy {
 	if len(bursts) == 0 && l.queued == nil {
 		return nil
 	}
-	o := &occupancy{unseen: t.WaitsUnseen(l.Subject)}
+	o := &occupancy{unseen: t.WaitsUnseen(l.Subject), threads: l.collectThreadLooks(bursts)}
 	m := l.newMeanwhile()
 	if m.clients { // what the service did before these clients came is not about them
 		bursts = slices.DeleteFunc(bursts, func(moments [][]threads.Sample) bool { return endOf(moments) < m.first || startOf(moments) > m.last })

@@ -92,17 +92,17 @@ func init() {
 			}
 		}},
 		{"one at a time", "Which lock lets one call at a time through, samples of threads tell: the other list charges it.", "threads that wait for locks", nil, func(w *walker, f *freeTime) {
-			if f.s.Kind == evidence.PoolWait && w.l.occupancy.hasLockWaits() && w.l.isWaitOf(f.s.Cause, evidence.OneAtATime) {
+			if w.l.isOneAtATime(f.s) {
 				w.askThreads(f)
 			}
 		}},
 		{"another's call", "Which lock is held over another request's call, samples of threads tell: the other list charges it.", "threads that wait for locks", nil, func(w *walker, f *freeTime) {
-			if f.s.Kind == evidence.NetWait && f.s.HolderKind == evidence.NetWait && w.l.occupancy.hasLockOverCall() {
+			if w.l.isBehindCall(f.s) {
 				w.askThreads(f)
 			}
 		}},
 		{"turns", "What serves one request at a time, threads tell that were seen to wait, or full CPUs: the other list charges it.", "samples of threads", nil, func(w *walker, f *freeTime) {
-			if f.s.Kind == evidence.SyncWait && w.l.isWaitOf(f.s.Cause, evidence.Turn) && (w.l.occupancy.hasWaits() || w.l.ownCPUs >= overloadedFrom) {
+			if w.l.isTurn(f.s) {
 				w.askThreads(f)
 			}
 		}},
@@ -183,7 +183,7 @@ func init() {
 		{"allocation stalls", "Threads waited for GC to free memory.", "stalls of threads", []Mechanism{AllocationStall}, func(w *walker, f *freeTime) {
 			w.chargeBeginning(f, *f.s, w.l.stalled.waitWithin(f.at, f.s.Dur), AllocationStall) // the world's stops also stop a stalled thread
 		}},
-		{"threads", "The service's threads were seen doing this at that time, each for as many requests as there are to a thread.", "samples of threads", nil, (*walker).chargeThreads},
+		{"threads", "The thread that serves the request was seen doing this, or those of requests like it; where that thread is not known: the service's threads at that time, each for as many requests as there are to a thread.", "samples of threads", nil, (*walker).chargeThreads},
 		{"run queue", "Threads that run by these samples waited for a CPU, by the kernel's account.", "run-queue times", []Mechanism{RequestsCPU, HostCPU, Own}, (*walker).chargeRunQueue},
 		{"awaits", "Requests like it awaited this.", "what requests await", nil, (*walker).chargeSimilarAwaits},
 		{"traced requests", "Traced requests of its route that took about as long did this.", "traced requests", nil, (*walker).chargeTracedSample},
@@ -194,6 +194,26 @@ func init() {
 		}},
 		{"pauses", "The world was stopped, or the recorder held the process; the rest was not observed.", "", []Mechanism{StopTheWorld, HostCPU, Recorder, Unobserved, Queued}, (*walker).chargeRest},
 	}
+}
+
+// asksThreads reports whether samples of threads tell more of a state than it says itself.
+func (l *Ledger) asksThreads(s *evidence.Segment) bool {
+	return l.isOneAtATime(s) || l.isBehindCall(s) || l.isTurn(s)
+}
+
+// isOneAtATime reports whether a state is a wait for what one request at a time has, and looks saw a lock.
+func (l *Ledger) isOneAtATime(s *evidence.Segment) bool {
+	return s.Kind == evidence.PoolWait && l.occupancy.hasLockWaits() && l.isWaitOf(s.Cause, evidence.OneAtATime)
+}
+
+// isBehindCall reports whether a state is a wait for another request's call, and looks saw a lock that may be held over it.
+func (l *Ledger) isBehindCall(s *evidence.Segment) bool {
+	return s.Kind == evidence.NetWait && s.HolderKind == evidence.NetWait && l.occupancy.hasLockOverCall()
+}
+
+// isTurn reports whether a state is a wait for the request's turn, and looks, or full CPUs, show what serves one at a time.
+func (l *Ledger) isTurn(s *evidence.Segment) bool {
+	return s.Kind == evidence.SyncWait && l.isWaitOf(s.Cause, evidence.Turn) && (l.occupancy.hasWaits() || l.ownCPUs >= overloadedFrom)
 }
 
 // askThreads forgets the state of a stretch, of which samples of threads tell more, and hands it over.

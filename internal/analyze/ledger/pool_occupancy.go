@@ -26,6 +26,7 @@ func (o *occupancy) sumLooksByKind(l *Ledger) {
 	for _, row := range l.Slow {
 		o.slow.Add(row)
 	}
+	o.sumThreadLooks(l)
 	for kind := range o.met {
 		var rows []int
 		for _, row := range l.Rows {

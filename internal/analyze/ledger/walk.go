@@ -238,7 +238,13 @@ func (w *walker) chargeThreads(f *freeTime) {
 	}
 	s := f.s
 	runs := float64(s.Dur-f.stopped) / float64(s.Dur)
-	parts := w.l.occupancy.sharesOver(w.row, f.at, s.Dur)
+	var parts []share
+	if s.Kind == evidence.Unobserved {
+		parts = w.l.occupancy.threadShares(&w.l.b.Requests, w.row, f.at, s.Dur)
+	}
+	if parts == nil {
+		parts = w.l.occupancy.sharesOver(w.row, f.at, s.Dur)
+	}
 	seen := 0.
 	for i := range parts {
 		if parts[i].mechanism == Own {

@@ -79,6 +79,9 @@ func (x *joins) nestSource(inner, outer *source) *Joined {
 			j.placeRow(p, began, ended)
 		}
 		x.inner[p.Row], x.by[p.Row] = int32(p.Traced)+1, uint8(len(x.nested))
+		if !j.fuzzy && !j.vague {
+			r.Thread.Set(p.Row, r.Thread.At(p.Traced))
+		}
 	}
 	j.Pairs, j.Joined.inner = nil, x.inner
 	x.nested = append(x.nested, j)

@@ -27,6 +27,7 @@ type Request struct {
 	Clock    ClockID
 	Route    NameID // "GET /play/{id}", a handler's name, a task type; 0 unknown
 	Lane     LaneID // the lane that serves it, 0 unknown
+	Thread   LaneID // the thread that read it, answered it and served no other request in between, by the kernel's record; 0 unknown
 	Intended int64  // ns: when the client meant to send it, 0 unknown
 	Start    int64  // ns: when work on it began inside the process (or could have), 0 unknown
 	End      int64  // ns
@@ -56,6 +57,7 @@ type Requests struct {
 	Clock    Column[ClockID]
 	Route    Column[NameID]
 	Lane     Column[LaneID]
+	Thread   Column[LaneID]
 	Intended Column[int64]
 	Start    Column[int64]
 	End      Column[int64]
@@ -73,7 +75,7 @@ func (r *Requests) Len() int { return r.End.Len() }
 
 // Row returns request i. Its Path points into the columns.
 func (r *Requests) Row(i int) Request {
-	return Request{Subject: r.Subject.At(i), Clock: r.Clock.At(i), Route: r.Route.At(i), Lane: r.Lane.At(i),
+	return Request{Subject: r.Subject.At(i), Clock: r.Clock.At(i), Route: r.Route.At(i), Lane: r.Lane.At(i), Thread: r.Thread.At(i),
 		Intended: r.Intended.At(i), Start: r.Start.At(i), End: r.End.At(i), Outcome: r.Outcome.At(i), Path: r.Path(i), Handling: r.Handling.At(i), Step: r.Step.At(i), Key: r.Key.At(i), Origin: r.Origin.At(i)}
 }
 
@@ -127,6 +129,7 @@ func (r *Requests) addRow(q *Request) RequestID {
 	r.Clock.Append(q.Clock)
 	r.Route.Append(q.Route)
 	r.Lane.Append(q.Lane)
+	r.Thread.Append(q.Thread)
 	r.Intended.Append(q.Intended)
 	r.Start.Append(q.Start)
 	r.End.Append(q.End)
@@ -142,7 +145,7 @@ func (r *Requests) addRow(q *Request) RequestID {
 // clone returns a table of the same rows whose columns can change while r stays as it is; both share the paths.
 func (r *Requests) clone() Requests {
 	return Requests{
-		Subject: r.Subject.Clone(), Clock: r.Clock.Clone(), Route: r.Route.Clone(), Lane: r.Lane.Clone(),
+		Subject: r.Subject.Clone(), Clock: r.Clock.Clone(), Route: r.Route.Clone(), Lane: r.Lane.Clone(), Thread: r.Thread.Clone(),
 		Intended: r.Intended.Clone(), Start: r.Start.Clone(), End: r.End.Clone(), Outcome: r.Outcome.Clone(),
 		Handling: r.Handling.Clone(), Step: r.Step.Clone(), Key: r.Key.Clone(), Origin: r.Origin.Clone(), pathEnd: r.pathEnd.Clone(), paths: r.paths,
 	}

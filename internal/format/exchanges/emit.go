@@ -84,6 +84,7 @@ func (p *parser) linkAndEmit() {
 	p.findSharedCalls(loops)
 	p.findTurns(loops)
 	p.findWorkers()
+	p.findServingThreads(loops)
 	p.unifyPeers(true)
 	p.nameByCalls()
 	for i := range p.calls {
@@ -116,6 +117,9 @@ func (p *parser) linkAndEmit() {
 		}
 		path = appendStates(path[:0], x, int32(i), end, p.calls[from:next], at, turn, loops, looked)
 		r := evidence.Request{Subject: p.subject, Route: x.what, Start: x.came, End: end, Path: path, Origin: b.Origin(x.line)}
+		if x.byThread {
+			r.Thread = evidence.LaneID(x.thread)
+		}
 		switch {
 		case x.open, p.isBeingSent(x):
 			r.Outcome = evidence.Unfinished

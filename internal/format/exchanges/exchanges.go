@@ -159,6 +159,7 @@ type exchange struct {
 	serves        *exchange // of a call that the process makes to itself: the request that serves it
 	unnamed       int64     // number of a route of unknown name, 0 none; what is its method until it gets a name
 	failed        bool
+	byThread      bool // of a request: its thread served it from reading to answering, and no other request meanwhile
 }
 
 // transaction says whether a transaction is open on a connection after a call.

@@ -63,10 +63,26 @@ func locksRows(operation string) bool {
 // addTo tells of these statements in a verdict about a delay, before which they fail.
 func (f *failedLocks) addTo(c *check.Case, v *check.Verdict) {
 	to, what := c.Bundle.Names.Text(f.to), c.Bundle.Names.Text(f.operation)
-	v.Title += fmt.Sprintf(" %s of %s %s to %s failed, most in slow requests: the database ended transactions that waited for each other's rows (deadlock), or for too long.", units.Count(f.failed), units.Count(f.calls), what, to)
+	why := "waited for each other's rows (deadlock), or for too long"
+	if f.serializes(c) {
+		why = "waited for each other's rows (deadlock) or for too long, or whose result would depend on their order (SERIALIZABLE, REPEATABLE READ)"
+	}
+	v.Title += fmt.Sprintf(" %s of %s %s to %s failed, most in slow requests: the database ended transactions that %s.", units.Count(f.failed), units.Count(f.calls), what, to, why)
 	v.Evidence = append(v.Evidence, c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s %s", to, units.Count(f.calls), what), float64(f.failed), "count", f.origin))
-	v.Fix = append([]check.Fix{ordered}, v.Fix...)
+	fixes := []check.Fix{ordered}
+	if f.serializes(c) {
+		fixes = append(fixes, conflicting)
+	}
+	v.Fix = append(fixes, v.Fix...)
+}
+
+// serializes says whether the database also ends transactions of a strict isolation that conflict (PostgreSQL's manual, "Serializable Isolation Level").
+func (f *failedLocks) serializes(c *check.Case) bool {
+	return strings.HasPrefix(c.Bundle.Names.Text(f.to), "PostgreSQL")
 }
 
 // ordered is what helps where a database ends transactions that wait for each other.
 var ordered = check.Fix{Text: "let all transactions lock rows in the same order (by their key), and do nothing else while they hold them: then none waits for one that waits for it, and none has to be tried again. The database's log shows deadlocks (SHOW ENGINE INNODB STATUS; PostgreSQL: \"deadlock detected\")"}
+
+// conflicting is what helps where transactions of a strict isolation conflict.
+var conflicting = check.Fix{Text: "if the log says \"could not serialize access\": give the transaction only the isolation that it needs (READ COMMITTED, with SELECT … FOR UPDATE for the rows it changes), or make it shorter, so that fewer overlap"}

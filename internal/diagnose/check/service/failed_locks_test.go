@@ -48,7 +48,7 @@ func TestFailedLocks(t *testing.T) {
 		}
 		v := check.Verdict{Title: "Slow requests wait for a timer.", Fix: []check.Fix{{Text: "shorten the delay"}}}
 		f.addTo(c, &v)
-		if !strings.Contains(v.Title, " to PostgreSQL at 10.0.0.7:5432 failed, most in slow requests") || !strings.Contains(v.Fix[0].Text, "in the same order") || len(v.Fix) != 2 {
+		if !strings.Contains(v.Title, " to PostgreSQL at 10.0.0.7:5432 failed, most in slow requests") || !strings.Contains(v.Fix[0].Text, "in the same order") || !strings.Contains(v.Fix[1].Text, "could not serialize") || len(v.Fix) != 3 {
 			t.Errorf("%s: %q, %+v", name, v.Title, v.Fix)
 		}
 	}
