@@ -232,3 +232,53 @@ func TestReadBeforeSent(t *testing.T) {
 		t.Errorf("%d of %d requests are the row that they are", right, len(of))
 	}
 }
+
+// TestLateAnswers has clients on keep-alive connections that have half of the answers 40 ms after they were sent, and, as a look-alike, a service that takes up
+// half of the requests 40 ms after they were sent. Several requests are under way at any time.
+func TestLateAnswers(t *testing.T) {
+	for name, before := range map[string]bool{"answers wait": false, "requests wait": true} {
+		t.Run(name, func(t *testing.T) {
+			var w sightingstest.World
+			r := rand.New(rand.NewPCG(7, 8))
+			at := sightingstest.Epoch
+			for range 1500 {
+				at += int64(12e6 * r.ExpFloat64())
+				q := sightingstest.Served{Sent: at, Began: at + 20e3 + int64(40e3*r.Float64()), Route: "GET /tally/{n}"}
+				wait := int64(0)
+				if r.IntN(2) == 0 {
+					wait = 40e6 + int64(4e6*r.Float64())
+				}
+				if before {
+					q.Began += wait
+				}
+				q.Ended = q.Began + 800e3 + int64(400e3*r.Float64())
+				if !before {
+					q.Back = wait
+				}
+				w.Requests = append(w.Requests, q)
+			}
+			b := w.Bundle()
+			kernel := b.Builder(b.AddArtifact(evidence.Artifact{Name: "exchanges.txt", Vantage: evidence.FromKernel}), "exchanges")
+			*kernel.Clock() = evidence.Clock{Name: "unix", Error: 1e5}
+			var traced, rows []int
+			row := make(map[int]int)
+			for i, q := range w.Requests {
+				x := int(kernel.Request(evidence.Request{Subject: 0, Route: kernel.Name("GET /tally/{id}"), Start: q.Began, End: q.Ended, Origin: kernel.Origin(int64(i + 1))})) - 1
+				traced, rows = append(traced, x), append(rows, q.Row)
+				row[x] = q.Row
+			}
+			kernel.Close()
+			b.Unify()
+			b.Align()
+			right := 0
+			for _, p := range sightings.Pairs(b, traced, rows).Pairs {
+				if row[p.Traced] == p.Row {
+					right++
+				}
+			}
+			if float64(right) < .98*float64(len(traced)) {
+				t.Errorf("%d of %d requests are the row that they are", right, len(traced))
+			}
+		})
+	}
+}

@@ -61,7 +61,39 @@ func Pairs(b *evidence.Bundle, traced, rows []int) (m Match) {
 		m = p.pairRequests(traced)
 		m.Behind = p.behind
 	}
+	if p.clients && !p.coarse && len(m.Pairs) >= leastMatched && p.b.VantageOf(traced[0]) == evidence.FromKernel {
+		m = p.chooseEnd(m, traced)
+	}
 	return m
+}
+
+// chooseEnd pairs requests that the kernel saw also by their beginnings, and returns the pairing whose nearer ends differ by less. A request that waits for its
+// connection to be accepted has arrived long before, and its answer is with the client at once; one whose answer waits to be sent, or read, came at once, and its
+// client has the answer long after.
+func (p *pairing) chooseEnd(byEnd Match, traced []int) Match {
+	late := p.meanApart(byEnd.Pairs, p.lagTime)
+	if late < leastApart {
+		return byEnd
+	}
+	p.byBegin = true
+	byBegin := p.pairRequests(traced)
+	byBegin.Behind = byEnd.Behind
+	if len(byBegin.Pairs) < len(byEnd.Pairs) || 2*p.meanApart(byBegin.Pairs, p.leadTime) > late {
+		return byEnd
+	}
+	return byBegin
+}
+
+// leastApart is the mean distance (ns) of the ends of pairs from which on their beginnings are tried.
+const leastApart = 200_000
+
+// meanApart returns the mean of a distance of pairs, ns, of which each counts up to [sharp].
+func (p *pairing) meanApart(pairs []Pair, distance func(i, row int) int64) int64 {
+	var sum int64
+	for _, x := range pairs {
+		sum += min(abs(distance(x.Traced, x.Row)), sharp)
+	}
+	return sum / int64(max(1, len(pairs)))
 }
 
 // mostBeside is how many pairings run beside each other: each takes memory for all of its rows.
@@ -104,6 +136,13 @@ func (p *pairing) pairRequests(traced []int) (m Match) {
 	var all []candidate
 	for some := range slices.Chunk(ends, atOnce) {
 		all = all[:0]
+		if p.byBegin {
+			for _, i := range some {
+				all = p.byTheirBegin(all, i, 0)
+			}
+			m.Pairs = p.takeNearest(m.Pairs, all)
+			continue
+		}
 		for _, i := range some {
 			all = p.byTheirEnd(all, i, 1, p.taken)
 		}
@@ -305,6 +344,7 @@ type pairing struct {
 	clients   bool
 	outside   bool  // rows were seen from outside: by clients, proxies
 	behind    int64 // ns
+	byBegin   bool  // requests with a known end are paired by their beginnings
 }
 
 func (p *pairing) indexRows() {
@@ -398,7 +438,8 @@ func (p *pairing) byTheirEnd(all []candidate, i, kept int, taken evidence.Rows) 
 	return all
 }
 
-// byTheirBegin adds the rows that a traced request may be that had not ended with its trace.
+// byTheirBegin adds the rows that a traced request may be by its beginning, which comes a usual time (ns) after the sending: it had not ended with its trace, or its
+// end tells less.
 func (p *pairing) byTheirBegin(all []candidate, i int, usual int64) []candidate {
 	slack, before := p.clockRoom(i)
 	at := sort.Search(len(p.bySent), func(k int) bool { return p.leadTime(i, p.bySent[k]) <= usual })

@@ -226,6 +226,9 @@ const FactFailedStatus = "requests.failedStatus"
 // FactRequestsAwait is the number of recorded awaits that belong to requests rather than to background work.
 const FactRequestsAwait = "requests.await"
 
+// FactAnswerWrites is a route whose answers are small and sent in several writes; Number is how many, the median.
+const FactAnswerWrites = "answer.writes"
+
 // FactThreadName is the name of a thread of a process; Number is the thread.
 const FactThreadName = "thread.name"
 

@@ -137,6 +137,7 @@ func (p *parser) linkAndEmit() {
 		p.emitCall(&p.calls[k], evidence.NoRequest)
 	}
 	b.Cover(evidence.Coverage{Subject: p.subject, Kind: evidence.CoverExchanges, From: p.from, Until: p.until, Sampled: looked.meanGap(), Lost: p.lost, Origin: b.Origin(1)})
+	p.emitSplitAnswers()
 	if p.lost > 0 {
 		b.Warnf(1, "%s of requests and calls were not recorded, as there were too many at once", units.Plural(int(p.lost), "line"))
 	}

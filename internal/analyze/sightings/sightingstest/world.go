@@ -11,6 +11,7 @@ const Epoch = int64(1_700_000_000e9)
 // Served is a request as it truly was.
 type Served struct {
 	Sent, Began, Ended int64 // ns
+	Back               int64 // ns from its end until its client has the answer
 	Route              string
 	Path               evidence.Path // of the service, from Began on
 	Outside            bool          // only the service records it
@@ -66,7 +67,7 @@ func (w *World) addRows(b *evidence.Bundle, who evidence.Subject) {
 		if q.Outside {
 			continue
 		}
-		r := evidence.Request{Subject: s, Route: rows.Name(q.Route), Origin: rows.Origin(int64(i + 1)), End: (q.Ended - w.Behind) / grain * grain}
+		r := evidence.Request{Subject: s, Route: rows.Name(q.Route), Origin: rows.Origin(int64(i + 1)), End: (q.Ended + q.Back - w.Behind) / grain * grain}
 		if w.Log {
 			r.Start = r.End - (q.Ended - q.Began)
 		} else {

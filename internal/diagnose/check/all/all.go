@@ -71,6 +71,7 @@ var Causes = []check.Check{
 	linux.ConntrackFull, // before connections that wait because of it
 	linux.Futex,
 	linux.PageFaults,
+	service.DelayedAck,  // before the entrance, whose unread connections follow from it
 	service.AcceptQueue, // where nothing within the service explains late acceptance
 	service.OwnWork,     // the last two: what the other causes leave
 	service.Waiting,
