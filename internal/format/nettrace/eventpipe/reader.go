@@ -244,8 +244,10 @@ func (r *Reader) releaseBlock(b *block, times int) {
 		return
 	}
 	r.blocks -= cap(b.data) + contextBytes*len(b.contexts)
-	r.keepBuffer(b.data)
-	b.data = nil
+	if !b.kept {
+		r.keepBuffer(b.data)
+	}
+	b.data, b.kept = nil, false
 	if cap(b.contexts) > 1<<10 {
 		b.contexts = nil
 	}
