@@ -16,7 +16,7 @@ type addressSorter struct {
 }
 
 // leastBytewise is how many addresses are sorted by their bytes: the counts of fewer take longer than comparing them.
-const leastBytewise = 128
+const leastBytewise = 48
 
 // sort sorts keys, whose rows must come in increasing order.
 func (s *addressSorter) sort(keys []addressed) {
