@@ -61,6 +61,12 @@ func (a *Artifact) Reader() (io.ReadCloser, error) {
 	return r, err
 }
 
+// BlockReader is [Artifact.Reader] for a format that itself reads much at once: what it reads bypasses the buffer.
+func (a *Artifact) BlockReader() (io.ReadCloser, error) {
+	r, _, err := a.openDecompressed(headBuffer)
+	return r, err
+}
+
 // Unwrapped opens the artifact without its compression and line envelopes: a document that a log collector split.
 func (a *Artifact) Unwrapped() (io.ReadCloser, error) {
 	if _, err := a.readHead(); err != nil {

@@ -14,12 +14,13 @@ import (
 // that crossed the limit, and for each large object; AllocationSampled (303, .NET 10) comes for
 // an object drawn at random, one in 100 KiB on average. If a session has both, ticks count.
 type allocations struct {
-	sums    []allocated
-	places  map[uint64]uint32 // in sums, by key
-	types   map[string]int32  // classes by name as it came, in UTF-16
-	names   []string          // of classes
-	classes map[string]int32  // by name
-	lately  [256]typeName     // by the lowest bits of the type's address
+	sums    rowBlocks[allocated]
+	places  places           // in sums, by key
+	types   map[string]int32 // classes by name as it came, in UTF-16
+	names   []string         // of classes
+	classes map[string]int32 // by name
+	lately  [256]typeName    // by the lowest bits of the type's address
+	drawn   [256]drawing     // by the size of objects
 
 	ticks, sampled, left int64
 	first, last          int64
@@ -58,7 +59,6 @@ const (
 )
 
 func (a *allocations) init() {
-	a.places = make(map[uint64]uint32)
 	a.types = make(map[string]int32)
 	a.classes = make(map[string]int32)
 }
@@ -100,9 +100,19 @@ func (q *process) allocationSampled(e *eventpipe.Event) {
 		return
 	}
 	q.allocs.sampled++
-	// An object of this size is drawn with probability 1 − e^(−size/mean).
-	q.allocs.add(e, class, kind, size, -math.Expm1(-size/sampleMean))
+	q.allocs.add(e, class, kind, size, q.allocs.drawnAt(size))
 }
+
+// drawnAt returns the probability with which an object of a size is drawn, 1 − e^(−size/mean). Most objects have one of few sizes, so it is kept.
+func (a *allocations) drawnAt(size float64) float64 {
+	kept := &a.drawn[uint64(size)/8%uint64(len(a.drawn))]
+	if kept.size != size {
+		*kept = drawing{size, -math.Expm1(-size / sampleMean)}
+	}
+	return kept.probability
+}
+
+type drawing struct{ size, probability float64 }
 
 // classAt returns the class of the type at an address, whose name it reads. It compares the name, as the address may
 // belong to another type by now.
@@ -153,17 +163,15 @@ func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, d
 		key |= 1 << 2
 		objects, bytes = 1/drawn, bytes/drawn
 	}
-	at, ok := a.places[key]
-	if !ok {
-		if len(a.sums) == maxAllocations {
-			a.left++
-			return
-		}
-		at = uint32(len(a.sums))
-		a.places[key] = at
-		a.sums = append(a.sums, allocated{stack: e.Stack, class: class, kind: kind, drawn: drawn > 0, time: e.Time, n: e.N})
+	if a.sums.n == maxAllocations && !a.places.has(key) {
+		a.left++
+		return
 	}
-	s := &a.sums[at]
+	at, known := a.places.find(key, a.sums.n)
+	if !known {
+		*a.sums.add() = allocated{stack: e.Stack, class: class, kind: kind, drawn: drawn > 0, time: e.Time, n: e.N}
+	}
+	s := a.sums.at(at)
 	s.count++
 	s.objects += objects
 	s.bytes += bytes
@@ -171,14 +179,14 @@ func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, d
 
 // emit emits a row for each stack and type; its class is the type. Large objects have two more.
 func (a *allocations) emit(q *process) {
-	if len(a.sums) == 0 {
+	if a.sums.n == 0 {
 		return
 	}
 	q.addCoverage(evidence.CoverAllocation, q.watchedSince(), q.watchedUntil(), 0)
 	kind, unit := q.b.Name(evidence.SampleAllocated), q.b.Name("bytes")
-	q.b.RoomForSamples(len(a.sums))
+	q.b.RoomForSamples(a.sums.n)
 	for _, i := range a.sortedByBytes() {
-		s := &a.sums[i]
+		s := a.sums.at(int(i))
 		if s.drawn && a.ticks > 0 {
 			continue
 		}
@@ -199,12 +207,13 @@ func (a *allocations) emit(q *process) {
 
 // sortedByBytes returns the places in sums in a stable order: most bytes first.
 func (a *allocations) sortedByBytes() []uint32 {
-	order := make([]uint32, len(a.sums))
+	order := make([]uint32, a.sums.n)
 	for i := range order {
 		order[i] = uint32(i)
 	}
 	slices.SortFunc(order, func(x, y uint32) int {
-		return cmp.Or(-cmp.Compare(a.sums[x].bytes, a.sums[y].bytes), cmp.Compare(a.sums[x].n, a.sums[y].n))
+		p, q := a.sums.at(int(x)), a.sums.at(int(y))
+		return cmp.Or(-cmp.Compare(p.bytes, q.bytes), cmp.Compare(p.n, q.n))
 	})
 	return order
 }

@@ -49,7 +49,7 @@ var Format = format.Format{
 }
 
 func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder) error {
-	s, err := a.Reader()
+	s, err := a.BlockReader()
 	if err != nil {
 		return err
 	}

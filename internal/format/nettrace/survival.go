@@ -21,11 +21,12 @@ type survival struct {
 	objects []object
 	left    int64 // objects beyond maxObjects
 
-	spare  []keptRange    // of an earlier collection
-	judged []judgedObject // likewise
-	by     []int32        // likewise
-	deaths []allocated    // by stack and class
-	places map[uint64]uint32
+	spare  []keptRange // of an earlier collection
+	judged []addressed // likewise: objects that it kept or freed
+	by     []int32     // likewise
+	sorter addressSorter
+	deaths []allocated // by stack and class
+	places places      // in deaths
 }
 
 // object is a sampled object that may still be alive.
@@ -55,10 +56,9 @@ type region struct {
 }
 
 const (
-	objectBits  = 18
 	addressBits = 48 // of user space
 	alignment   = 4  // of objects, bytes, at least
-	maxObjects  = 1 << objectBits
+	maxObjects  = 256 << 10
 	maxRanges   = 1 << 20 // of one collection; what lies beyond counts as alive
 )
 
@@ -160,19 +160,19 @@ func (q *process) settleObjects(y *cycle) {
 	for i := range objects {
 		o := &objects[i]
 		if (y.generation >= evidence.Gen2 || uint32(o.generation) <= y.generation) && o.allocated < y.start {
-			judged = append(judged, judgedObject(o.address/alignment<<objectBits|uint64(i)))
+			judged = append(judged, addressed{o.address, int32(i)})
 		}
 	}
-	slices.Sort(judged)
+	q.survival.sorter.sort(judged)
 	by := append(q.survival.by[:0], make([]int32, len(judged))...) // of each: number, from 1, of the range with the highest address that has it; 0 none
 	at, last := 0, uint64(0)                                       // the first object at or beyond last
 	for n, r := range s.kept {
 		if r.from < last {
-			at, _ = slices.BinarySearchFunc(judged, r.from, func(o judgedObject, a uint64) int { return cmp.Compare(o.address(), a) })
+			at, _ = slices.BinarySearchFunc(judged, r.from, func(o addressed, a uint64) int { return cmp.Compare(o.address, a) })
 		}
-		for last = r.from; at < len(judged) && judged[at].address() < r.from; at++ {
+		for last = r.from; at < len(judged) && judged[at].address < r.from; at++ {
 		}
-		for k := at; k < len(judged) && judged[k].address()-r.from < r.size; k++ {
+		for k := at; k < len(judged) && judged[k].address-r.from < r.size; k++ {
 			if by[k] == 0 || s.kept[by[k]-1].from < r.from {
 				by[k] = int32(n + 1)
 			}
@@ -180,7 +180,7 @@ func (q *process) settleObjects(y *cycle) {
 	}
 	full := len(s.kept) == maxRanges // others were left out, so that an object in none of them may live
 	for k, o := range judged {
-		switch of := &objects[o%maxObjects]; {
+		switch of := &objects[o.row]; {
 		case by[k] > 0:
 			of.address += s.kept[by[k]-1].to - s.kept[by[k]-1].from
 		case !full:
@@ -198,12 +198,6 @@ func (q *process) settleObjects(y *cycle) {
 	q.survival.objects, q.survival.judged, q.survival.by = live, judged, by
 	q.survival.spare, s.kept = s.kept[:0], nil
 }
-
-// judgedObject is an object that a collection kept or freed: its address by alignment, then its place in survival.objects, so that sorting
-// compares numbers.
-type judgedObject uint64
-
-func (o judgedObject) address() uint64 { return uint64(o) >> objectBits * alignment }
 
 // placeObjects assigns live objects to generations once a collection has ended.
 func (q *process) placeObjects(y *cycle) {
@@ -237,16 +231,11 @@ func (s *survival) countDeath(o *object) {
 		return
 	}
 	key := uint64(o.stack)<<32 | uint64(uint32(o.class))
-	at, ok := s.places[key]
-	if !ok {
-		if len(s.deaths) == maxAllocations {
-			return
-		}
-		if s.places == nil {
-			s.places = make(map[uint64]uint32)
-		}
-		at = uint32(len(s.deaths))
-		s.places[key] = at
+	if len(s.deaths) == maxAllocations && !s.places.has(key) {
+		return
+	}
+	at, known := s.places.find(key, len(s.deaths))
+	if !known {
 		s.deaths = append(s.deaths, allocated{stack: o.stack, class: o.class, time: o.allocated, n: o.n})
 	}
 	s.deaths[at].count++

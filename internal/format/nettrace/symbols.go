@@ -22,6 +22,8 @@ type symbols struct {
 // nameTable has the methods of a process, for all streams of a file. Most names come at the end of a session
 // (rundown), so addresses are looked up after the file's end. Names stay encoded until an address uses them.
 type nameTable struct {
+	loaded      rowBlocks[method] // as they came; sortMethods moves them into methods
+	entries     rowBlocks[method] // likewise, into entryPoints
 	methods     []method
 	entryPoints []method // of precompiled code, whose length is unknown
 	unloads     []unload
@@ -82,19 +84,17 @@ func (p *parser) tableOf(pid int32) *nameTable {
 	return n
 }
 
-// leastMethods is the initial capacity.
-const leastMethods = 256
-
 func (s *nameTable) lacksNames() bool { return s.unresolved > 0 && len(s.methods) == 0 }
 
 // methodLoad reads MethodLoadVerbose (143): a method was compiled, or loaded and
 // is not precompiled.
-func (q *process) methodLoad(e *eventpipe.Event) { q.addMethod(e, e.Time) }
+func (q *process) methodLoad(e *eventpipe.Event) { q.addMethod(e, e.Time, false) }
 
 // methodRundown reads MethodDCStart/StopVerbose: a method that exists, perhaps since the process's start.
-func (q *process) methodRundown(e *eventpipe.Event) { q.addMethod(e, math.MinInt64) }
+// Its block has little else, so names stay in it.
+func (q *process) methodRundown(e *eventpipe.Event) { q.addMethod(e, math.MinInt64, true) }
 
-func (q *process) addMethod(e *eventpipe.Event, from int64) {
+func (q *process) addMethod(e *eventpipe.Event, from int64, keepBlock bool) {
 	c := q.p.r.Cursor(e.Payload())
 	c.Skip(8) // its id
 	m := method{module: c.U64(), start: c.U64(), size: c.U32(), from: from, until: math.MaxInt64}
@@ -104,14 +104,15 @@ func (q *process) addMethod(e *eventpipe.Event, from int64) {
 		return
 	}
 	s := q.symbols.nameTable
-	if m.size == 0 || len(s.methods) == maxMethods {
+	if m.size == 0 || s.loaded.n == maxMethods {
 		return
 	}
-	m.name = s.text.keepText(c.Rest())    // namespace, name, signature and what newer versions add
-	if len(s.methods) == cap(s.methods) { // append alone would copy each five times
-		s.methods = slices.Grow(s.methods, max(leastMethods, len(s.methods)))
+	if names := c.Rest(); keepBlock { // namespace, name, signature and what newer versions add
+		m.name = s.text.keepInBlock(e, names)
+	} else {
+		m.name = s.text.keepText(names)
 	}
-	s.methods = append(s.methods, m)
+	*s.loaded.add() = m
 }
 
 // methodUnload reads MethodUnload (142) and MethodUnloadVerbose (144).
@@ -143,8 +144,8 @@ func (q *process) entryPoint(e *eventpipe.Event) {
 		q.countMalformed(e)
 		return
 	}
-	if s := q.symbols.nameTable; len(s.entryPoints) < maxMethods {
-		s.entryPoints = append(s.entryPoints, method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)})
+	if s := q.symbols.nameTable; s.entries.n < maxMethods {
+		*s.entries.add() = method{start: start, from: math.MinInt64, until: math.MaxInt64, name: s.text.keepText(names)}
 	}
 }
 
@@ -185,8 +186,7 @@ func (s *nameTable) sortMethods() {
 		return
 	}
 	s.sorted = true
-	byAddress(s.methods)
-	byAddress(s.entryPoints)
+	s.methods, s.entryPoints = sortByAddress(&s.loaded), sortByAddress(&s.entries)
 	for _, u := range s.unloads {
 		i, _ := slices.BinarySearchFunc(s.methods, u, func(m method, u unload) int {
 			if m.start < u.start || m.start == u.start && m.from < u.at {
@@ -205,40 +205,33 @@ func (s *nameTable) sortMethods() {
 	})
 }
 
-// byAddress sorts methods by address, then by when they were loaded, then by size, then as they came, which the places of their names
-// tell. It sorts keys of a quarter of their size, and then moves each method once.
-func byAddress(methods []method) {
-	type key struct {
-		start uint64
-		from  int32 // where the method is
+// sortByAddress returns methods by address, then by when they were loaded, then by size, then as they came, and leaves none in rows. It sorts keys
+// of a quarter of their size, and then moves each method once.
+func sortByAddress(rows *rowBlocks[method]) []method {
+	keys := make([]addressed, rows.n)
+	for i := range keys {
+		keys[i] = addressed{rows.at(i).start, int32(i)}
 	}
-	keys := make([]key, len(methods))
-	for i := range methods {
-		keys[i] = key{methods[i].start, int32(i)}
+	new(addressSorter).sort(keys)
+	for i := 0; i < len(keys); {
+		end := i + 1
+		for end < len(keys) && keys[end].address == keys[i].address {
+			end++
+		}
+		if end-i > 1 {
+			slices.SortFunc(keys[i:end], func(x, y addressed) int {
+				a, b := rows.at(int(x.row)), rows.at(int(y.row))
+				return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size), cmp.Compare(x.row, y.row))
+			})
+		}
+		i = end
 	}
-	slices.SortFunc(keys, func(x, y key) int {
-		if x.start != y.start {
-			return cmp.Compare(x.start, y.start)
-		}
-		a, b := &methods[x.from], &methods[y.from]
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size), cmp.Compare(a.name.block, b.name.block), cmp.Compare(a.name.from, b.name.from))
-	})
-	for i := range keys { // along each cycle of the permutation
-		if keys[i].from < 0 {
-			continue
-		}
-		first, at := methods[i], int32(i)
-		for {
-			from := keys[at].from
-			keys[at].from = -1
-			if from == int32(i) {
-				methods[at] = first
-				break
-			}
-			methods[at] = methods[from]
-			at = from
-		}
+	methods := make([]method, len(keys))
+	for i := range keys {
+		methods[i] = *rows.at(int(keys[i].row))
 	}
+	*rows = rowBlocks[method]{}
+	return methods
 }
 
 // overlaps is how many methods that begin before an address are checked: more

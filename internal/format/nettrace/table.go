@@ -156,8 +156,8 @@ func (a *allocations) toTable(title string) *table {
 	}
 	var kinds [len(allocationKinds)]sum
 	types := make(map[int32]*sum)
-	for i := range a.sums {
-		s := &a.sums[i]
+	for i := range a.sums.n {
+		s := a.sums.at(i)
 		if s.drawn && a.ticks > 0 {
 			continue
 		}

@@ -4,8 +4,13 @@ import "github.com/unstall/unstall/internal/format/nettrace/eventpipe"
 
 // textStore keeps the names of methods in their UTF-16 form, in blocks.
 type textStore struct {
-	blocks [][]byte
-	text   []byte // reused
+	blocks  [][]byte
+	text    []byte // reused
+	writing int    // the block that texts are copied to, from 1; 0: none
+
+	// Blocks of the stream itself are kept for the texts in them.
+	streamBytes int // of these blocks
+	textBytes   int // of the texts in them
 }
 
 // textAt is the position of a text: without pointers, so that GC need not scan
@@ -22,18 +27,43 @@ func (t *textStore) keepText(b []byte) textAt {
 	if len(b) > textBlock {
 		b = b[:textBlock]
 	}
-	last := len(t.blocks) - 1
+	last := t.writing - 1
 	if last < 0 || len(t.blocks[last])+len(b) > cap(t.blocks[last]) {
 		size := leastBlock
 		if last >= 0 {
 			size = min(textBlock, 2*cap(t.blocks[last]))
 		}
+		last = len(t.blocks)
 		t.blocks = append(t.blocks, make([]byte, 0, max(size, len(b))))
-		last++
+		t.writing = last + 1
 	}
 	from := len(t.blocks[last])
 	t.blocks[last] = append(t.blocks[last], b...)
 	return textAt{uint32(last), uint32(from), uint32(len(b))}
+}
+
+// spareBytes is how many more bytes the kept blocks of a stream may have than twice their texts.
+const spareBytes = 1 << 20
+
+// keepInBlock keeps the block of an event for b, the end of its payload, instead of copying it. Where texts are too small a part of the
+// blocks that were kept so far it copies b.
+func (t *textStore) keepInBlock(e *eventpipe.Event, b []byte) textAt {
+	if len(b) == 0 || len(b) > textBlock {
+		return t.keepText(b)
+	}
+	block, end := e.Block()
+	last := len(t.blocks) - 1
+	if last < 0 || &t.blocks[last][:1][0] != &block[0] {
+		if t.streamBytes+cap(block) > 2*t.textBytes+spareBytes {
+			return t.keepText(b)
+		}
+		e.KeepBlock()
+		t.streamBytes += cap(block)
+		t.blocks = append(t.blocks, block)
+		last++
+	}
+	t.textBytes += len(b)
+	return textAt{uint32(last), uint32(end - len(b)), uint32(len(b))}
 }
 
 func (t *textStore) bytesAt(p textAt) []byte {

@@ -132,6 +132,22 @@ func (e *Event) Payload() []byte {
 	return e.block.data[e.from : e.from+e.size : e.from+e.size]
 }
 
+// Block returns the content of the block that holds the event, and where the event's payload ends in it. It is valid for as long as the event is, or
+// after KeepBlock for good.
+func (e *Event) Block() (data []byte, end int) {
+	if e.block == nil {
+		return nil, 0
+	}
+	return e.block.data, int(e.from + e.size)
+}
+
+// KeepBlock leaves the block that holds the event to the caller: the Reader does not use its memory again.
+func (e *Event) KeepBlock() {
+	if e.block != nil {
+		e.block.kept = true
+	}
+}
+
 // Labels are version 6's attachments to an event. Activity and Related are in the
 // Event too; an opcode, keywords, level or version are in its Meta.
 type Labels struct {

@@ -67,7 +67,8 @@ const readAhead = 4 << 10
 // NewReader reads the header of a stream. Its error is an ErrNotNettrace, an
 // ErrVersion or a *Cut.
 func NewReader(in io.Reader) (*Reader, error) {
-	r := &Reader{in: source{in: bufio.NewReaderSize(in, readAhead)}, lastTime: math.MinInt64, most: maxPending, free: make(map[int][][]byte)}
+	r := &Reader{in: source{in: bufio.NewReaderSize(in, readAhead)}, lastTime: math.MinInt64, most: maxPending}
+	r.takeMemory()
 	r.types.init()
 	r.threads.init()
 	r.stacks.init()
@@ -84,7 +85,6 @@ func (r *Reader) Another() (*Reader, error) {
 	if r.err != io.EOF {
 		return nil, nil
 	}
-	r.free, r.freed, r.slots, r.lately, r.order = nil, 0, nil, nil, order{}
 	next, err := r.in.in.Peek(len(magic))
 	if err != nil || string(next) != magic {
 		return nil, nil //nolint:nilerr // the input ends, or something else follows
@@ -147,6 +147,7 @@ func (r *Reader) Next() (*Event, error) {
 		if cut := (*Cut)(nil); errors.As(r.err, &cut) {
 			cut.Events = r.delivered
 		}
+		r.leaveMemory()
 		return nil, r.err
 	}
 }
@@ -244,8 +245,10 @@ func (r *Reader) releaseBlock(b *block, times int) {
 		return
 	}
 	r.blocks -= cap(b.data) + contextBytes*len(b.contexts)
-	r.keepBuffer(b.data)
-	b.data = nil
+	if !b.kept {
+		r.keepBuffer(b.data)
+	}
+	b.data, b.kept = nil, false
 	if cap(b.contexts) > 1<<10 {
 		b.contexts = nil
 	}

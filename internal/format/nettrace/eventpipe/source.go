@@ -95,12 +95,13 @@ func (s *source) readContent(buf []byte, size int) ([]byte, error) {
 }
 
 // block is the content of an event block. Its bytes are reused after every event
-// in it was delivered.
+// in it was delivered, unless they were left to the caller.
 type block struct {
 	data     []byte
 	held     int       // events not yet delivered, and one while it is being decoded
 	slot     uint32    // in Reader.slots
 	contexts []context // that its records name
+	kept     bool      // its bytes are not reused: they were left to the caller
 }
 
 // context is the parts that seldom change from one event to the next.
