@@ -535,6 +535,7 @@ const (
 	FactHeartbeatsLate         = "dotnet.heartbeat.late"            // times that a server told of work that no thread of the pool ran in time; Value is what, as "Kestrel heartbeat"
 	FactHeartbeatMost          = "dotnet.heartbeat.longest"         // ns of one of these, at most
 	FactLoopBlocked            = "threads.loopStands"               // threads that are to run an event loop and wait in a call that blocks, at one look; Value is where
+	FactWritesRefused          = "redis.refused"                    // commands that Redis refused for lack of memory, by the answers that a program logged
 	FactLoopHeld               = "loop.held"                        // times that work held an event loop for so long that the program told of it; Value is the code that did for longest
 	FactLoopHeldMost           = "loop.held.longest"                // ns of the longest of these; Value likewise
 	FactLoopHeldShare          = "loop.held.share"                  // share of the time between the first and the last

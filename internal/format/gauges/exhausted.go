@@ -14,6 +14,7 @@ type exhaustion struct {
 	pool    string // kind of the pool
 	runtime string // "" any
 	waited  string // words before the time waited
+	limit   string // words before how long it may wait, for lines that do not tell how long it did
 	unit    float64
 	active  string // words before how many were in use
 	size    string // words before how many there may be
@@ -43,7 +44,8 @@ var exhaustions = []exhaustion{
 	{mark: "The connection pool has been exhausted, either raise", pool: "Npgsql", runtime: "dotnet", waited: "'Timeout' (currently ", unit: second, size: "(currently ", full: true},
 	{mark: "prior to obtaining a connection from the pool", pool: "SqlClient", runtime: "dotnet"},
 	{mark: "QueuePool limit of size ", pool: "SQLAlchemy QueuePool", waited: "timed out, timeout ", unit: second, size: "of size "},
-	{mark: "could not obtain a connection from the pool within ", pool: "ActiveRecord", waited: "pool within ", unit: second},
+	{mark: "could not obtain a connection from the pool within ", pool: "ActiveRecord", waited: "(waited ", limit: "pool within ", unit: second},
+	{mark: "could not obtain a database connection within ", pool: "ActiveRecord", waited: "(waited ", limit: "connection within ", unit: second, size: "max pool size is currently ", full: true}, // Rails up to 4
 	{mark: "Timeout acquiring a connection. The pool is probably full", pool: "knex"},
 	{mark: "timed out while waiting to acquire a resource from com.mchange", pool: "c3p0", runtime: "jvm"},
 	{mark: "Creating emergency threads for unassigned pending tasks", pool: "c3p0", runtime: "jvm"}, // all threads that make, test and close connections are busy
@@ -64,17 +66,22 @@ func findExhaustion(line []byte) *exhaustion {
 	if !bytes.Contains(line, []byte("ool")) && !bytes.Contains(line, []byte("idle object")) && !bytes.Contains(line, []byte("wait millis ")) &&
 		!bytes.Contains(line, []byte("acquisition timeout")) && !bytes.Contains(line, []byte("checkout a Connection")) && !bytes.Contains(line, []byte("has been pending")) && !bytes.Contains(line, []byte("while waiting for a conn")) &&
 		!bytes.Contains(line, []byte("onnection acquisition")) && !bytes.Contains(line, []byte("to acquire a resource")) && !bytes.Contains(line, []byte("get a connection after")) &&
-		!bytes.Contains(line, []byte("AcquireTimeout")) && !bytes.Contains(line, []byte("dropped from queue")) && !bytes.Contains(line, []byte("emergency threads")) {
+		!bytes.Contains(line, []byte("AcquireTimeout")) && !bytes.Contains(line, []byte("dropped from queue")) && !bytes.Contains(line, []byte("emergency threads")) &&
+		!bytes.Contains(line, []byte("obtain a database connection")) {
 		return nil
 	}
 	for i := range exhaustions {
 		x := &exhaustions[i]
-		if bytes.Contains(line, []byte(x.mark)) && (x.active == "" || x.mark != "wait millis " || bytes.Contains(line, []byte(x.active))) {
+		_, rest, ok := bytes.Cut(line, []byte(x.mark))
+		if ok && (x.active == "" || x.mark != "wait millis " || bytes.Contains(line, []byte(x.active))) && !isPlaceholder(rest) {
 			return x
 		}
 	}
 	return nil
 }
+
+// isPlaceholder says whether what follows a message's words is to be filled in: its source, as pages about errors show it beside the message.
+func isPlaceholder(rest []byte) bool { return len(rest) > 0 && (rest[0] == '%' || rest[0] == '{') }
 
 // figureBehind reads the number behind words; NaN without.
 func figureBehind(text, words string) float64 {
@@ -102,7 +109,11 @@ func (x *exhaustion) parseReading(text string) (g gauge, waited int64) {
 	if x.full {
 		g.active = g.max
 	}
-	if v := figureBehind(text, x.waited); v > 0 && v*x.unit < 1e15 {
+	v := figureBehind(text, x.waited)
+	if math.IsNaN(v) {
+		v = figureBehind(text, x.limit)
+	}
+	if v > 0 && v*x.unit < 1e15 {
 		waited = int64(v * x.unit)
 	}
 	return g, waited

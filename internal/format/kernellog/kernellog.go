@@ -269,6 +269,9 @@ type hang struct {
 // freeing are functions in which the kernel's own thread frees memory: a task that frees its own has another below them.
 var freeing = []string{"balance_pgdat", "kswapd", "kswapd_shrink_node"}
 
+// journalCommit is the function in which the journal's own thread puts a transaction on the disk: what other tasks wait for in jbd2_log_wait_commit.
+const journalCommit = "jbd2_journal_commit_transaction"
+
 // mostFrames bounds a stack.
 const mostFrames = 64
 
@@ -304,6 +307,9 @@ func (h *hang) addFrame(text string) {
 	is := kernelclass.Of(function) | kernelclass.Of(calledFrom(name))
 	if slices.Contains(freeing, function) {
 		is |= kernelclass.Of("try_to_free_pages")
+	}
+	if function == journalCommit {
+		is |= kernelclass.Of("jbd2_log_wait_commit")
 	}
 	if strings.Contains(name, "? ") {
 		h.unsure |= is

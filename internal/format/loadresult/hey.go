@@ -141,6 +141,16 @@ func (r *run) heyMillion() {
 	r.warn = append(r.warn, "hey keeps only its first million responses: status codes, errors and all latencies cover only those")
 }
 
+// heyWithoutCodes counts the requests by the rate, which is of all of them, if the list of status codes is not there: the list of errors alone has only
+// those that failed. Answers with a status of an error are not known then.
+func (r *run) heyWithoutCodes() {
+	n := int64(math.Round(r.Rate * float64(r.Duration) / 1e9))
+	if r.Completed > 0 || r.Mean == 0 || n <= r.Sent {
+		return
+	}
+	r.Sent, r.Completed = n, n-r.Codes["other"]
+}
+
 // heyWhole checks that the distributions at the end add up to what the rate says.
 func heyWhole(r *run) bool {
 	n := r.Rate * float64(r.Duration) / 1e9

@@ -20,6 +20,7 @@
 //	Artillery   its summary (2.0)                 github.com/artilleryio/artillery
 //	locust      tables of its console             github.com/locustio/locust locust/stats.py
 //	go-wrk      text                              github.com/adjust/go-wrk
+//	loadtest    its result (1 to 8)                github.com/alexfernandez/loadtest lib/result.js
 //	redis-benchmark  text, with -q too (2 to 8)   github.com/redis/redis src/redis-benchmark.c
 //
 // The package's opinion: a latency means nothing without the moment that it is
@@ -42,7 +43,7 @@ import (
 // Format reads results of load generators.
 var Format = format.Format{
 	Name:  "loadresult",
-	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, autocannon, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery, go-wrk, redis-benchmark",
+	About: "results of load generators: unstall, k6, Gatling (2.0 to 3.11), vegeta, wrk, wrk2, autocannon, bombardier, hey, oha, ab, JMeter's summariser, locust, Artillery, go-wrk, loadtest, redis-benchmark",
 	Whole: true,
 	Match: matchHead,
 	Parse: parseArtifact,

@@ -84,6 +84,9 @@ func (p *parser) emitRun(r *run) {
 	if r.Tool == "hey" {
 		r.heyMillion()
 	}
+	if r.Tool == "hey" || r.Tool == "oha" {
+		r.heyWithoutCodes()
+	}
 	r.deriveFigures()
 	p.b.Load(r.LoadResult)
 	p.b.Table(r.toTable())

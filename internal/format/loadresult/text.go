@@ -34,6 +34,7 @@ var tools = []*tool{
 	{"redis-benchmark", redisBenchmarkStarts, newRedisBenchmark, redisBenchmarkText, redisBenchmarkWhole},
 	{"Artillery", artilleryStarts, newArtillery, artilleryText, artilleryWhole},
 	{"go-wrk", goWrkStarts, newGoWrk, goWrkText, goWrkWhole},
+	{loadtestName, loadtestStarts, newLoadtest, loadtestText, loadtestWhole},
 	{"cockroach workload", cockroachStarts, newCockroach, cockroachText, cockroachWhole},
 }
 

@@ -9,7 +9,7 @@ import (
 // keeps a rate, which it does not print, and counts from the intended
 // time. wrk2 is recognised by its calibration and by its
 // HdrHistogram distributions; with -U it prints a second one that counts
-// from the send. A latency of "1.10m" is minutes.
+// from the send. A latency of "1.10m" is minutes. wrk 1 makes a number of requests instead of running for a time, and says so.
 
 func newWrk() *run {
 	r := &run{}
@@ -30,7 +30,11 @@ func wrkStarts(line string, cur *run) bool {
 	if strings.HasPrefix(line, "Running ") && strings.Contains(line, " test @ ") {
 		return true
 	}
-	return (cur == nil || cur.Mean > 0) && strings.HasPrefix(strings.TrimSpace(line), "Thread Stats   Avg")
+	if f := strings.Fields(line); strings.HasPrefix(line, "Making ") && len(f) == 5 && f[2] == "requests" && f[3] == "to" { // wrk 1
+		return true
+	}
+	stats := strings.TrimPrefix(strings.TrimSpace(line), "Thread Stats ")
+	return (cur == nil || cur.Mean > 0) && strings.HasPrefix(strings.TrimLeft(stats, " "), "Avg ") && strings.Contains(stats, "Stdev")
 }
 
 func wrkText(r *run, line string) bool {
@@ -56,6 +60,12 @@ func wrkText(r *run, line string) bool {
 		v, ok := parseDuration(f[1])
 		r.Duration = v
 		return ok
+	case "Making":
+		if len(f) != 5 {
+			return false
+		}
+		r.URL = f[4]
+		return true
 	case "Thread":
 		if len(f) > 1 && f[1] == "calibration:" {
 			r.markWrk2()

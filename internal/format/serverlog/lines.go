@@ -21,6 +21,7 @@ const (
 	ownWork               // a request took long, and most of it was the server's own work
 	slowStore             // a request took long, and most of it was a data base's answers
 	stuckOps              // a storage has not done what it was asked for
+	noMemory              // Redis refused a command, as it has reached its memory limit
 )
 
 // kind is a line of a server.
@@ -109,6 +110,8 @@ var kinds = []kind{
 		"requests waited in the queue, as all processes were busy", "passenger-status --show=requests shows what processes do"},
 	{"apache-idle", "Apache", []byte("IdleWorkers: "), idleAfter, usedUp, "workers", "MaxRequestWorkers",
 		"no worker was idle", "further requests wait in the backlog: mod_status shows what workers do"},
+	{"redis-refused", "Redis", []byte("command not allowed when used memory "), nil, noMemory, "memory", "maxmemory",
+		"a command was refused, as all memory that it may use is in use", "INFO memory shows used_memory, maxmemory and maxmemory_policy"},
 	{"asyncio-loop", "asyncio", []byte("Executing <"), asyncioTook, heldLoop, "python", "",
 		"work held the event loop", heldAdvice},
 	{"vertx-loop", "Vert.x", []byte("] has been blocked for "), vertxBlocked, heldLoop, "jvm", "",

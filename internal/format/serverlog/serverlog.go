@@ -27,6 +27,7 @@
 //	HikariPool-1 - Thread starvation or clock leap detected (housekeeper delta=47s466ms).                          HikariCP
 //	HTTPSConnectionPool(host='db.example.com', port=443): Read timed out. (read timeout=3.5)                       clients in Python
 //	Get "https://db.example.com/": context deadline exceeded (Client.Timeout exceeded while awaiting headers)      clients in Go
+//	OOM command not allowed when used memory > 'maxmemory'.                                                        clients of Redis
 //	Cache MISS: prices:all                                                                                         programs that log their cache (cache.go)
 //	Reactor stalled for 33 ms on shard 3.                                                                          Seastar
 //	[SYSMON] long_schedule warning: pid = <0.1878.0>, info: [{timeout,1053},                                       Erlang
@@ -69,7 +70,7 @@ import (
 // Format reads such a log.
 var Format = format.Format{
 	Name:  "serverlog",
-	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases, the SDK of AWS), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, gevent, Vert.x, cats-effect, Seastar, blocked-at, HAProxy, Kibana, Akka, Minecraft), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go); of programs that log what their cache lacks",
+	About: "lines of servers whose places are all in use (nginx, Apache, Tomcat, Jetty, Elasticsearch, Passenger, uWSGI, gunicorn, databases, the SDK of AWS), whose upstream gives no answer, whose disk is slow (etcd, ZooKeeper), whose storage does not answer (Ceph), whose event loop was held (asyncio, gevent, Vert.x, cats-effect, Seastar, blocked-at, HAProxy, Kibana, Akka, Minecraft), or whose requests took long (Rails); of clients whose server gives no answer (Python, Go), or refuses it for lack of memory (Redis); of programs that log what their cache lacks",
 	Match: matchHead,
 	Parse: parseArtifact,
 }
@@ -343,8 +344,11 @@ func (g *group) addLine(t told, at int64) {
 
 // runtimeID is that of the process that a line is about.
 func (g *group) runtimeID() string {
-	if g.says == heldLoop {
+	switch g.says {
+	case heldLoop:
 		return g.what
+	case noMemory:
+		return "redis"
 	}
 	return ""
 }
@@ -376,7 +380,7 @@ func emitGroups(b *evidence.Builder, all []*group) {
 			}
 		}
 		about := evidence.Subject{Kind: evidence.Dependency, Name: name}
-		if g.says == heldLoop || g.says == ownWork && g.calm == "" {
+		if g.says == heldLoop || g.says == noMemory || g.says == ownWork && g.calm == "" {
 			about = evidence.Subject{Kind: evidence.Process, Runtime: g.runtimeID()}
 		}
 		subject, ok := subjects[name]
@@ -445,6 +449,8 @@ func (g *group) listFacts() []fact {
 		return []fact{{evidence.FactCallsUnanswered, g.what, n}, {evidence.FactCallsUnansweredDense, g.what, float64(g.dense)}}
 	case blocked:
 		return []fact{{evidence.FactWorkersBlocked, g.what, n}, {evidence.FactWorkersBlockedTogether, g.what, float64(g.together)}}
+	case noMemory:
+		return []fact{{evidence.FactWritesRefused, "", n}}
 	case slowSync:
 		return []fact{{evidence.FactSyncsSlow, g.what, n}, {evidence.FactSyncMost, g.what, g.most}}
 	}

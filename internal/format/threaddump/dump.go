@@ -391,6 +391,9 @@ const firstOfVirtual = "java.lang.VirtualThread.run"
 // inCircle reads the threads of a deadlock: their names, and their stacks again.
 func (p *parser) inCircle(text []byte) {
 	name, named := bytes.CutSuffix(text, []byte(`":`))
+	if joined, _, ok := bytes.Cut(text, []byte(`": waiting to lock monitor `)); ok && !named { // a page joined the two lines
+		name, named = joined, true
+	}
 	switch {
 	case named && name[0] == '"' && !p.listed:
 		if len(p.circle) < maxHeld {

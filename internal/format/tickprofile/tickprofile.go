@@ -32,10 +32,14 @@ var Format = format.Format{
 	Name:  "tick-profile",
 	About: "CPU profiles of Node.js as node --prof-process prints them",
 	Match: func(head []byte) format.Confidence {
+		summary := false
 		for l := range bytes.Lines(head) {
 			if len(l) <= mostLine {
-				if _, ok := totalOf(string(l)); ok {
+				if _, ok := totalOf(string(l)); ok || summary && isHeading(string(l)) {
 					return format.Sure
+				}
+				if text := bytes.TrimSpace(l); len(text) > 0 {
+					summary = string(text) == "[Summary]:"
 				}
 			}
 		}
@@ -61,6 +65,19 @@ func totalOf(text string) (n float64, ok bool) {
 	digits, rest, ok3 := strings.Cut(rest, " ticks")
 	v, err := strconv.ParseUint(digits, 10, 40)
 	return float64(v), ok && ok2 && ok3 && err == nil && strings.HasSuffix(strings.TrimSpace(rest), ").")
+}
+
+// isHeading says whether a line is that of a section's columns.
+func isHeading(text string) bool {
+	return slices.Equal(strings.Fields(text), []string{"ticks", "total", "nonlib", "name"})
+}
+
+// sumTicks adds up a summary whose first line is not there. GC is in the others, too.
+func sumTicks(summary map[string]row) (n float64) {
+	for _, name := range []string{"JavaScript", "C++", "Shared libraries", "Unaccounted"} {
+		n += summary[name].ticks
+	}
+	return n
 }
 
 // row is a line of a section.
@@ -126,8 +143,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 			profiles++
 			return true
 		}
-		if name, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(text, "]:") && profiles > 0 {
+		if name, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(text, "]:") && (profiles > 0 || text == "[Summary]:") {
 			section = strings.TrimSuffix(name, "]:")
+			profiles = max(profiles, 1) // of one without its first line the rest is read from the summary on
 			return true
 		}
 		r, ok := rowOf(text)
@@ -157,6 +175,9 @@ func parseArtifact(ctx context.Context, a *format.Artifact, b *evidence.Builder)
 	})
 	if err := format.EndReading(ctx, b, err, profiles > 0, "the profile", "tickprofile: no profile of V8 in it"); err != nil {
 		return err
+	}
+	if total == 0 {
+		total = sumTicks(summary)
 	}
 	*b.Clock() = evidence.Clock{Name: "one profile", Error: evidence.Unanchored}
 	subject := b.Subject(evidence.Subject{Kind: evidence.Process, Runtime: "node"})

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/unstall/unstall/internal/analyze/metrics"
+	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
 	"github.com/unstall/unstall/internal/diagnose/check"
 )
@@ -33,7 +34,7 @@ under heavy writes) and for client buffers; a suitable policy (allkeys-lru or al
 cache, volatile-* if only some keys may be evicted, noeviction for data that must not be lost);
 times to live; smaller values; several servers. A larger maxmemory-samples evicts better keys and
 costs CPU.`,
-	Least: fmt.Sprintf("%v of commands refused for memory; or evictions while 10 %% of lookups miss, with at least one eviction per ten misses; or %v of the time in evictions of 10 ms and more",
+	Least: fmt.Sprintf("%v of commands refused for memory; or evictions while 10 %% of lookups miss, with at least one eviction per ten misses; or %v of the time in evictions of 10 ms and more; or, where Redis itself reported nothing, one answer that refuses a command for memory",
 		often, often),
 	Thresholds: []check.Threshold{elsewhereFor, evictedOf, few, forAll, manyMisses, ofClients, ofThread, often, rare},
 
@@ -54,6 +55,9 @@ var (
 func judgeMemory(c *check.Case) check.Verdict {
 	s := serverOf(c)
 	if s == nil || s.Looks == 0 {
+		if f, ok := c.Fact(evidence.FactWritesRefused); ok {
+			return judgeRefusals(c, f)
+		}
 		return notTold("")
 	}
 	v := check.Verdict{Rule: check.TooLittle, Summary: "no memory limit, and nothing evicted"}
@@ -107,6 +111,18 @@ func judgeMemory(c *check.Case) check.Verdict {
 		by = append(by, s.Ops)
 	}
 	return s.unlessUnknown(v, by...)
+}
+
+// judgeRefusals judges by answers of Redis that a program logged: each names the limit as its reason. How many commands were carried out is not known.
+func judgeRefusals(c *check.Case, f evidence.Fact) check.Verdict {
+	n := units.Plural(int(f.Number), "command")
+	return check.Verdict{Rule: check.StandsAlone, Weight: 1,
+		Title:    fmt.Sprintf("Redis has reached its memory limit and could not evict enough: it refused %s, by its own answers.", n),
+		Summary:  n + " refused for memory",
+		Evidence: []check.Evidence{c.Figure("redis.refused", "commands refused for memory (OOM), by logged answers", f.Number, "count", f.Origin)},
+		Fix: []check.Fix{{Text: "give it more memory", Setting: "maxmemory"}, {Text: "if it is a cache: allow eviction", Setting: "maxmemory-policy allkeys-lru"},
+			{Text: "if it is not a cache: give keys a time to live, and find keys that are never deleted (redis-cli --bigkeys, --memkeys)"}},
+		Needs: []check.Need{asked}}
 }
 
 // formatLimit returns " of 100 MiB", "" where maxmemory is not known.
