@@ -240,9 +240,10 @@ type Verdict struct {
 	// Frontier is what memory would buy, where the fix is a size of the heap. It is not in the JSON form: unstall predict gives it.
 	Frontier *model.Frontier `json:"-"`
 
-	weight float64
-	spends string // for a server that others wait for: what it spends the time on
-	alone  string // its title before it was joined with another verdict's; "": it was not
+	weight   float64
+	standing bool
+	spends   string // for a server that others wait for: what it spends the time on
+	alone    string // its title before it was joined with another verdict's; "": it was not
 }
 
 // Link refers to another verdict.

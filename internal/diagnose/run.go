@@ -276,8 +276,11 @@ func withdrawVague(v check.Verdict, c *check.Case) check.Verdict {
 	return v
 }
 
-// rankWeight ranks supported verdicts: saved slow time first, then stopped time.
+// rankWeight ranks supported verdicts: saved slow time first, then stopped time, then what is there at any time.
 func rankWeight(v Verdict) float64 {
+	if v.standing {
+		return -1
+	}
 	if v.Saves != nil {
 		return 1e3 + v.Saves.Value
 	}
@@ -286,7 +289,7 @@ func rankWeight(v Verdict) float64 {
 
 func newVerdict(k check.Check, v check.Verdict, subject string, how check.Decision) Verdict {
 	out := Verdict{Decision: &how, Cause: k.ID, Subject: subject, Step: k.Step, Verdict: v.State, Title: v.Title, Summary: v.Summary, Saves: v.Saves,
-		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, spends: v.Spends}
+		Evidence: v.Evidence, Needs: v.Needs, Fix: v.Fix, Prediction: v.Prediction, Frontier: v.Frontier, weight: v.Weight, standing: v.Standing, spends: v.Spends}
 	if out.Title == "" {
 		out.Title = k.Title
 	}

@@ -153,7 +153,7 @@ func Build(b *evidence.Bundle, opt Options) []*Ledger {
 		if sources := bySubject[evidence.SubjectID(s)]; sources != nil {
 			withoutStreams(b, evidence.SubjectID(s), sources)
 			if opt.SLO == 0 {
-				withoutPolls(b, evidence.SubjectID(s), sources)
+				withoutPolls(b, evidence.SubjectID(s), sources, opt.Threads)
 			}
 			if len(sources) == 0 {
 				continue

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/stats"
 	"github.com/unstall/unstall/internal/base/units"
@@ -36,10 +37,10 @@ const (
 var pollWithin = []int64{10e6, 3e6, 1e6, 3e5}
 
 // withoutPolls leaves out long polls: requests that one event ends all at once, or each of which ends with an event of its own where requests
-// were seen to await something of the program.
-func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int) {
+// were seen to await something of the program, or threads to wait for others in its code.
+func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[evidence.ArtifactID][]int, read func() *threads.Threads) {
 	r := &b.Requests
-	awaits := awaitsOthers(b, subject)
+	awaits := sync.OnceValue(func() bool { return awaitsOthers(b, subject) || waitsForThreads(read(), subject) })
 	polls := make(map[string]string) // by the shape of a route: its name, and what ends its requests
 	for _, a := range slices.Sorted(maps.Keys(sources)) {
 		all := sources[a]
@@ -80,6 +81,13 @@ func awaitsOthers(b *evidence.Bundle, subject evidence.SubjectID) bool {
 	return false
 }
 
+// waitsForThreads reports whether threads of the subject were seen to wait in the program's own code for what another thread does, other than for a lock.
+func waitsForThreads(t *threads.Threads, subject evidence.SubjectID) bool {
+	return slices.ContainsFunc(t.Samples(subject), func(x threads.Sample) bool {
+		return x.View.User >= 0 && (x.View.State == evidence.SyncWait || x.View.State == evidence.TaskWait)
+	})
+}
+
 // routeShape returns a route with what stands for its parameters left empty: the service has /events/{id} where a load generator has
 // /events/{n}.
 func routeShape(route string) string {
@@ -93,7 +101,7 @@ var placeholder = sync.OnceValue(func() *regexp.Regexp {
 
 // pollsOf returns the routes that are long polls by their shape, each with what ends it. A request may have an event of its own if requests of the
 // program await something of it.
-func pollsOf(b *evidence.Bundle, rows []int, awaits bool) map[string]string {
+func pollsOf(b *evidence.Bundle, rows []int, awaits func() bool) map[string]string {
 	r := &b.Requests
 	family := routeFamilies(b, rows)
 	of := make(map[string][]int)
@@ -120,7 +128,7 @@ func pollsOf(b *evidence.Bundle, rows []int, awaits bool) map[string]string {
 		}
 		told := slices.DeleteFunc(slices.Clone(waits), func(i int) bool { return longest > 0 && float64(r.Latency(i)) >= (1-pollWhole)*float64(longest) })
 		for _, by := range slices.Sorted(maps.Keys(of)) {
-			if pollTimes*median[by] <= median[name] && (awaits && len(told) >= leastTold && endsWaits(r, of[by], told) || endsAllWaits(r, of[by], of[name], waits)) {
+			if pollTimes*median[by] <= median[name] && (len(told) >= leastTold && endsWaits(r, of[by], told) && awaits() || endsAllWaits(r, of[by], of[name], waits)) {
 				ends := name + " (answered after requests to " + by
 				if longest > 0 {
 					ends += ", or after " + units.Time(float64(longest))

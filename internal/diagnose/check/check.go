@@ -104,6 +104,8 @@ type Verdict struct {
 	// Spends says how a server that others wait for spends their time, as the end of a sentence: "in KEYS from 10.0.0.7";
 	// "" for any other subject.
 	Spends string
+	// Standing means that it costs as much at any time, so that what else is found comes first: that changed.
+	Standing bool
 	// Weight ranks verdicts without request evidence: seconds stopped or burnt per second.
 	Weight float64
 

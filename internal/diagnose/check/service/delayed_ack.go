@@ -146,7 +146,7 @@ func judgeDelayedAck(c *check.Case) check.Verdict {
 		v.Rule = c.Cleared(share)
 		return v
 	}
-	v.Rule = check.Matters
+	v.Rule, v.Standing = check.Matters, true
 	v.Fix = []check.Fix{noDelay(c)}
 	v.Prediction = append(v.Prediction, c.PredictP99(held))
 	return v
