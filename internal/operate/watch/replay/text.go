@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -114,10 +115,16 @@ func (r *Result) Text(w io.Writer, rules int, own []rule.Rule) error {
 			fmt.Fprintf(&b, "  look at %s\n", ev.Rule.Look)
 		}
 	}
+	lacking := false
 	for i := range own {
 		if why := r.whyQuiet(&own[i]); why != "" {
 			fmt.Fprintf(&b, "\n%s raised no alarm: %s\n", own[i].ID, why)
+			_, recorded := r.reached[own[i].Series]
+			lacking = lacking || !recorded
 		}
+	}
+	if lacking && len(r.reached) > 0 { // a rule can be tried with these
+		fmt.Fprintf(&b, "\nthis recording has these series: %s\n", strings.Join(slices.Sorted(maps.Keys(r.reached)), ", "))
 	}
 	if len(r.Unheld) > 0 {
 		fmt.Fprintf(&b, "\nnot checked, because their series were not recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
