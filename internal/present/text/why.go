@@ -46,7 +46,7 @@ func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 		p.writeLine(likely)
 	}
 	p.writeBlank()
-	for _, l := range p.wrapText("A cause is found if it passes each step, in this order. ▶ marks the step that decided; ✓ and ✗ say whether a figure lets its step pass. Other figures that were compared are shown, too.", 0) {
+	for _, l := range p.wrapText("Each step must be passed, in this order. ▶ marks the one that decided; ✓ and ✗ say whether a figure lets its step pass.", 0) {
 		p.writeLine(p.applyStyle(dim, l))
 	}
 	p.writeBlank()
