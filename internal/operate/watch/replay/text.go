@@ -123,14 +123,24 @@ func (r *Result) Text(w io.Writer, rules int, own []rule.Rule) error {
 			lacking = lacking || !recorded
 		}
 	}
-	if lacking && len(r.reached) > 0 { // a rule can be tried with these
-		fmt.Fprintf(&b, "\nthis recording has these series: %s\n", strings.Join(slices.Sorted(maps.Keys(r.reached)), ", "))
+	if has := r.namedSeries(); lacking && len(has) > 0 {
+		fmt.Fprintf(&b, "\nthis recording has these series of unstall watch --series: %s\n", strings.Join(has, ", "))
 	}
 	if len(r.Unheld) > 0 {
 		fmt.Fprintf(&b, "\nnot checked, because their series were not recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// namedSeries returns the series of [series.Of] that were recorded, sorted: a rule can be tried with these.
+func (r *Result) namedSeries() (ids []string) {
+	for _, id := range slices.Sorted(maps.Keys(r.reached)) {
+		if _, named := series.Of(id); named {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // whyQuiet says why a rule raised no alarm, as far as the values of its series tell; "" if it raised one.
