@@ -37,6 +37,7 @@ var watchedProcess = []struct {
 	{"locks/contended", "jvm/contended", 1},
 	{evidence.SeriesGoHeapSnapshot, "go/heap", 1},
 	{evidence.SeriesGoGoal, "go/goal", 1},
+	{evidence.SeriesGoGoroutines, "go/goroutines", 1},
 	{evidence.SeriesRedisPing, evidence.SeriesRedisPing, 1e-6},
 	{evidence.SeriesRedisConnected, "redis/connected", 1},
 	{evidence.SeriesRedisUsedMemory, "redis/used", 1},

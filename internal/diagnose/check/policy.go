@@ -63,7 +63,7 @@ var (
 
 	Unseen      = Rule{"unseen", AskCovered, Inconclusive, "as much was not seen as would be material", "a recording that shows more of the slow time"}
 	Withheld    = Rule{"withheld", AskCovered, Inconclusive, "the host or a quota did not run the process, so that its own figures say little", "the same recording while the process gets the CPUs it needs"}
-	CostUnknown = Rule{"cost_unknown", AskCovered, Inconclusive, "it happens; what it costs requests was not recorded", "requests recorded at the same time"}
+	CostUnknown = Rule{"cost_unknown", AskCovered, Inconclusive, "it happens; what it costs requests was not recorded", "requests recorded at the same time, with what each of them waited for"}
 
 	NotSlow    = Rule{"not_slow", AskSlow, RuledOut, "almost no requests are slow", "slow requests, or a limit (--slo) that makes them slow"}
 	Brief      = Rule{"brief", AskSlow, RuledOut, "slow requests take only milliseconds", "longer requests, or a limit (--slo)"}

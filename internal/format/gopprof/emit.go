@@ -58,7 +58,7 @@ func emitRecording(ctx context.Context, r *recording, b *evidence.Builder, subje
 
 // why explains an empty profile by its kind.
 var why = map[string]string{
-	kindCPU:        ": the process used no CPU while it was taken, or profiling was on for too short a time",
+	kindCPU:        ": the process used hardly any CPU while it was taken, or profiling was on for too short a time",
 	kindMutex:      mutexOff,
 	kindBlock:      ": blocking is not sampled unless the program calls runtime.SetBlockProfileRate",
 	kindContention: ": locks are not sampled unless the program calls runtime.SetMutexProfileFraction or SetBlockProfileRate",

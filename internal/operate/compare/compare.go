@@ -75,14 +75,52 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 	same := len(g.differ) == 0
 	if !same {
 		c.Comparable, c.Why = &same, "the loads differ: "+strings.Join(g.differ, "; ")
+		if len(g.differ) == 1 && g.busier != "" {
+			c.compareBesideOthers(g, opt)
+		}
 		return c, nil
 	}
+	c.compareMetrics(g, opt)
+	return c, nil
+}
+
+// compareBesideOthers compares runs of which one had more of its host's CPUs used by other processes, and nothing else apart. That makes
+// requests slower, never faster: a service that answers sooner on the busier host is better, and one that answers later on the quieter one
+// is worse. All other results are unclear. Where none is left, the runs stay refused.
+func (c *Comparison) compareBesideOthers(g *guard, opt Options) {
+	stands := map[string]string{"after": Improved, "before": Regressed}[g.busier]
+	beside := *c
+	beside.Comparable, beside.Why = nil, ""
+	beside.compareMetrics(g, opt)
+	kept := false
+	for i := range beside.Metrics {
+		r := &beside.Metrics[i]
+		switch {
+		case r.Result == stands && slices.Contains(slowedByOthers, r.Name):
+			kept = kept || r.Gate
+		case r.Result != Unclear:
+			r.Result, r.Moved, r.Allowed, r.Why = Unclear, nil, nil, g.crowded
+		}
+	}
+	if !kept || beside.Comparable == nil {
+		return
+	}
+	beside.Warnings = append(beside.Warnings, fmt.Sprintf("%s: this makes requests slower, so what %s did so in spite of it; other metrics stay unclear", g.crowded, stands))
+	*c = beside
+}
+
+// slowedByOthers are the metrics that other processes on the host can only make worse.
+var slowedByOthers = []string{"p50_ms", "p90_ms", "p99_ms", "p999_ms", "mean_ms", "slow_share", "rate"}
+
+// compareMetrics compares all metrics that both sides have.
+func (c *Comparison) compareMetrics(g *guard, opt Options) {
+	before, after, comparable := g.before, g.after, true
 	doubt := ""
 	if g.isLoadUnknown() && !opt.InTurn {
 		doubt = "the load of the runs is unknown"
 		c.Why = doubt + ": add a load result, an access log or a trace to each side"
 	} else {
-		c.Comparable = &same
+		c.Comparable = &comparable
 	}
 	for _, m := range Metrics {
 		if opt.MinEffect > 0 {
@@ -106,7 +144,6 @@ func Compare(before, after []Run, opt Options) (*Comparison, error) {
 		c.Warnings = append(c.Warnings, "no metric is known for both sides: give runs of the same kind")
 	}
 	c.warnMissingQuantile(before, after)
-	return c, nil
 }
 
 // warnMissingQuantile says that p99, which most people look at, is not compared because runs have too few requests for it.

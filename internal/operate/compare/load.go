@@ -26,7 +26,10 @@ const (
 	sameOthers   = .15         // share of the host's processors
 )
 
-const failedRequests = "failed requests"
+const (
+	failedRequests = "failed requests"
+	othersCPU      = "the host's CPUs used by other processes"
+)
 
 // guard collects how the loads of runs differ, and what is unknown about them.
 type guard struct {
@@ -34,6 +37,9 @@ type guard struct {
 	inTurn        bool // the sides differ by the change or by chance, so the user need not do anything about it
 	differ        []string
 	warnings      []string
+	// busier is the side on which other processes used more of the host's CPUs, "" neither: what is better there is so in spite of it.
+	busier  string // "before", "after"
+	crowded string // the difference in words
 }
 
 // addDifference notes a difference between the loads, each text once.
@@ -67,7 +73,7 @@ func (g *guard) compareLoads() {
 	for _, f := range []figure{
 		{failedRequests, (*Load).Errors, func(b, a float64) bool { return math.Abs(b-a) <= sameErrors },
 			": they do different work"},
-		{"the host's CPUs used by other processes", func(l *Load) (float64, bool) {
+		{othersCPU, func(l *Load) (float64, bool) {
 			if l.Others == nil {
 				return 0, false
 			}
@@ -83,6 +89,10 @@ func (g *guard) compareLoads() {
 			}
 			if g.inTurn {
 				f.help = ""
+			}
+			if f.name == othersCPU {
+				g.busier = map[bool]string{true: "after", false: "before"}[a > b]
+				g.crowded = fmt.Sprintf("%s %.3g %% before, %.3g %% after", f.name, 100*b, 100*a)
 			}
 			g.addDifference("%s %.3g %% before, %.3g %% after%s", f.name, 100*b, 100*a, f.help)
 		}

@@ -37,8 +37,12 @@ func TestLoads(t *testing.T) {
 		{"failing over capacity after the change", open(500), with(open(500), func(l *Load) { l.Rate, l.Failed = 400, 60 }), "failed requests 0 % before, 1.2 % after", "over capacity after the change"},
 		{"failing while the other is over capacity", with(open(500), func(l *Load) { l.Rate = 400 }), with(open(500), func(l *Load) { l.Failed = 60 }), "failed requests 0 % before, 1.2 % after", "over capacity before the change"},
 		{"failing a little", open(500), with(open(500), func(l *Load) { l.Failed = 40 }), "", ""},
-		{"neighbours", with(open(500), func(l *Load) { l.Others = share(.1) }), with(open(500), func(l *Load) { l.Others = share(.4) }),
-			"the host's CPUs used by other processes 10 % before, 40 % after", ""},
+		{"neighbours", with(open(500), func(l *Load) { l.Others = share(.4) }), with(open(500), func(l *Load) { l.Others = share(.1) }),
+			"the host's CPUs used by other processes 40 % before, 10 % after", ""},
+		{"better in spite of neighbours", with(open(500), func(l *Load) { l.Others = share(.1) }), with(open(500), func(l *Load) { l.Others = share(.4) }),
+			"", "what improved did so in spite of it"},
+		{"neighbours and another rate", with(open(500), func(l *Load) { l.Others = share(.1) }), with(open(520), func(l *Load) { l.Others = share(.4) }),
+			"offered rate 500/s before, 520/s after", ""},
 		{"neighbours not known", with(open(500), func(l *Load) { l.Others = share(.1) }), open(500), "", ""},
 		{"a lagging generator", open(500), with(open(500), func(l *Load) { l.Limited = true }), "", "did not keep its schedule"},
 		{"what came by itself", came, with(came, func(l *Load) { l.Rate = 320 }), "", "the load was not controlled"},
@@ -66,6 +70,50 @@ func TestLoads(t *testing.T) {
 		}
 		if warned := strings.Contains(strings.Join(c.Warnings, "\n"), tt.warning); !warned || tt.warning == "" && len(c.Warnings) > 0 && tt.before.Mode == "open" && tt.after.Mode != "" {
 			t.Errorf("%s: warnings %q, want %q", tt.name, c.Warnings, tt.warning)
+		}
+	}
+}
+
+// Other processes on the host make requests slower, never faster: only what they cannot have made is decided.
+func TestNeighboursDecideOneWay(t *testing.T) {
+	for _, tt := range []struct {
+		name               string
+		before, after      float64 // share of the host's CPUs used by others
+		p99, other, gc     float64 // after; 10 before
+		refused            bool
+		wantP99, wantOther string
+	}{
+		{"better on the busier host", .1, .5, 5, 20, 5, false, Improved, Unclear},
+		{"worse on the busier host", .1, .5, 20, 20, 5, true, "", ""},
+		{"better on the quieter host", .5, .1, 5, 5, 5, true, "", ""},
+		{"worse on the quieter host", .5, .1, 20, 5, 5, false, Regressed, Unclear},
+		{"the same on the busier host", .1, .5, 10, 10, 5, true, "", ""},
+	} {
+		before, after := series("p99_ms", 10, 10, 10, 10, 10, 10), series("p99_ms", tt.p99, tt.p99, tt.p99, tt.p99, tt.p99, tt.p99)
+		for i := range before {
+			before[i].Load.Others, after[i].Load.Others = &tt.before, &tt.after
+			before[i].Metrics["p50_ms"], after[i].Metrics["p50_ms"] = 10, tt.other
+			before[i].Metrics["gc_cycles_per_s"], after[i].Metrics["gc_cycles_per_s"] = 10, tt.gc
+		}
+		c, err := Compare(before, after, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Refused() != tt.refused {
+			t.Errorf("%s: refused is %v: %s", tt.name, c.Refused(), c.Why)
+			continue
+		}
+		if tt.refused {
+			continue
+		}
+		p99, _ := c.Of("p99_ms")
+		p50, _ := c.Of("p50_ms")
+		gc, _ := c.Of("gc_cycles_per_s")
+		if p99.Result != tt.wantP99 || p50.Result != tt.wantOther || gc.Result != Unclear {
+			t.Errorf("%s: p99 %s, p50 %s, GC cycles %s", tt.name, p99.Result, p50.Result, gc.Result)
+		}
+		if p50.Why == "" || p50.Moved != nil {
+			t.Errorf("%s: unclear without a reason: %+v", tt.name, p50)
 		}
 	}
 }

@@ -108,18 +108,36 @@ func foundState(d *diagnose.Diagnosis) string {
 		if v.Verdict != "supported" {
 			continue
 		}
-		share, low, _, ok := shareOf(d, v)
+		share, _, _, ok := shareOf(d, v)
 		switch {
 		case n > 0 && RootOfFirst(d, v):
 			continue // one chain is one cause
 		case n > 0 && ok && share >= dominant:
 			return "several causes"
-		case n == 0 && d.Requests != nil && d.Requests.Slow > 0 && (!ok || low < dominant):
+		case n == 0 && isOnlyLikely(d, v):
 			return "likely cause"
 		}
 		n++
 	}
 	return "cause found"
+}
+
+// isOnlyLikely says whether a supported cause may, by its interval, have less of the slow time than is material.
+func isOnlyLikely(d *diagnose.Diagnosis, v *diagnose.Verdict) bool {
+	_, low, _, ok := shareOf(d, v)
+	return d.Requests != nil && d.Requests.Slow > 0 && (!ok || low < dominant)
+}
+
+// WhyLikely says why a report calls its first supported cause likely, "" where it calls it found.
+func WhyLikely(d *diagnose.Diagnosis, v *diagnose.Verdict) string {
+	first := slices.IndexFunc(d.Verdicts, func(x diagnose.Verdict) bool { return x.IsSupported() })
+	if first < 0 || v != &d.Verdicts[first] || !isOnlyLikely(d, v) {
+		return ""
+	}
+	if _, _, _, ok := shareOf(d, v); !ok {
+		return "The report calls it likely: its share of the slow time is not known."
+	}
+	return "The report calls it likely: by that interval its share may be below " + units.Percent(dominant) + "."
 }
 
 // Chain says which cause the time of this one ends in, "" if it ends in no other.

@@ -80,6 +80,17 @@ func TestReconciled(t *testing.T) {
 	}
 }
 
+// A small share and its row differ by few points of the slow time, and yet by more than a reader takes for the same.
+func TestReconciledOfASmallShare(t *testing.T) {
+	for row, parts := range map[float64]bool{36: false, 28: false, 26: false, 21: true} {
+		d := &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "queue", SlowMs: 60}, {Mechanism: "allocation_stall", SlowMs: row}, {Mechanism: "own", SlowMs: 40 - row}}, Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100},
+			Verdicts: []diagnose.Verdict{{Cause: "x.y", Verdict: "supported", Saves: &diagnose.Saves{Value: 28}}}}
+		if got := Reconciled(d); (got != "") != parts || parts && !strings.Contains(got, "are spread over these rows") {
+			t.Errorf("a row of %g %%: %q", row, got)
+		}
+	}
+}
+
 // A row that is larger than what the cause accounts for has that as a part.
 func TestReconciledBeyondUsual(t *testing.T) {
 	d := &diagnose.Diagnosis{Ledger: []diagnose.Entry{{Mechanism: "dependency", SlowMs: 98}, {Mechanism: "own", SlowMs: 2}}, Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100},

@@ -208,7 +208,7 @@ func changesOfSupported(v *diagnose.Verdict) (out []string) {
 		}
 		out = append(out, fmt.Sprintf("%s: %s %s (%s)", c.Name, other, c.Threshold, found))
 	}
-	if k := causeOf(v.Cause); banded && k != nil && slices.Contains(k.Thresholds, check.Arguable) {
+	if k := causeOf(v.Cause); banded && k != nil && slices.Contains(k.Thresholds, check.Edge) { // others ask more below it
 		out = append(out, fmt.Sprintf("its share of slow time: below %v left open, below %v ruled out", check.Material, check.Arguable))
 	}
 	if len(out) == 0 {

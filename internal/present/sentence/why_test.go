@@ -92,3 +92,26 @@ func TestSteps(t *testing.T) {
 		t.Errorf("%+v", steps)
 	}
 }
+
+// A cause whose interval reaches below what is material is called likely, and the steps of its verdict say why.
+func TestWhyLikely(t *testing.T) {
+	of := func(low float64) *diagnose.Diagnosis {
+		high := 96.
+		return &diagnose.Diagnosis{Requests: &diagnose.Requests{Slow: 9, SlowTotalMs: 100}, Verdicts: []diagnose.Verdict{
+			{Cause: "x.ruled", Verdict: "ruled_out"}, {Cause: "x.y", Verdict: "supported", Saves: &diagnose.Saves{Value: 28, Low: &low, High: &high}}}}
+	}
+	for low, want := range map[float64]string{0: "The report calls it likely: by that interval its share may be below 25 %.", 26: ""} {
+		d := of(low)
+		if got := WhyLikely(d, &d.Verdicts[1]); got != want {
+			t.Errorf("from %g %%: %q", low, got)
+		}
+		if got := WhyLikely(d, &d.Verdicts[0]); got != "" {
+			t.Errorf("not supported: %q", got)
+		}
+	}
+	d := of(0)
+	d.Verdicts[1].Saves = nil
+	if got := WhyLikely(d, &d.Verdicts[1]); got != "The report calls it likely: its share of the slow time is not known." {
+		t.Errorf("unknown: %q", got)
+	}
+}

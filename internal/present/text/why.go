@@ -42,6 +42,9 @@ func (p *page) writeDecision(d *diagnose.Diagnosis, v *diagnose.Verdict) {
 	if share, interval := sentence.Share(d, v); v.IsSupported() && interval != "" {
 		p.writeLine("Accounts for " + share + " of the slow time (" + interval + ").")
 	}
+	if likely := sentence.WhyLikely(d, v); likely != "" {
+		p.writeLine(likely)
+	}
 	p.writeBlank()
 	for _, l := range p.wrapText("Each step must be passed, in this order. ▶ marks the one that decided; ✓ and ✗ say whether a figure lets its step pass.", 0) {
 		p.writeLine(p.applyStyle(dim, l))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -114,16 +115,32 @@ func (r *Result) Text(w io.Writer, rules int, own []rule.Rule) error {
 			fmt.Fprintf(&b, "  look at %s\n", ev.Rule.Look)
 		}
 	}
+	lacking := false
 	for i := range own {
 		if why := r.whyQuiet(&own[i]); why != "" {
 			fmt.Fprintf(&b, "\n%s raised no alarm: %s\n", own[i].ID, why)
+			_, recorded := r.reached[own[i].Series]
+			lacking = lacking || !recorded
 		}
+	}
+	if has := r.namedSeries(); lacking && len(has) > 0 {
+		fmt.Fprintf(&b, "\nthis recording has these series of unstall watch --series: %s\n", strings.Join(has, ", "))
 	}
 	if len(r.Unheld) > 0 {
 		fmt.Fprintf(&b, "\nnot checked, because their series were not recorded: %s\n", units.Plural(len(r.Unheld), "rule"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// namedSeries returns the series of [series.Of] that were recorded, sorted: a rule can be tried with these.
+func (r *Result) namedSeries() (ids []string) {
+	for _, id := range slices.Sorted(maps.Keys(r.reached)) {
+		if _, named := series.Of(id); named {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // whyQuiet says why a rule raised no alarm, as far as the values of its series tell; "" if it raised one.

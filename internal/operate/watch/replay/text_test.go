@@ -54,6 +54,7 @@ rules:
 		"low raised no alarm: proc/threads was at least 4, and it needs less than 3\n",
 		"short raised no alarm: proc/threads was from 4 to 23, but the condition did not hold for 1m\n",
 		"absent raised no alarm: proc/rss was not recorded\n",
+		"\nthis recording has these series of unstall watch --series: proc/threads\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("it lacks %q:\n%s", want, out.String())
