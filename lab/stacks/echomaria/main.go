@@ -50,6 +50,7 @@ func serve(ctx context.Context) error {
 	e.Use(middleware.Recover())
 	e.GET("/rentals/:id", answer(rentals.find))
 	e.GET("/clubs/:id/rentals", answer(rentals.ofClub))
+	e.GET("/clubs/:id/page", answer(rentals.page))
 	e.POST("/games/:id/rental", answer(rentals.rent))
 	e.GET("/games/:id/place", answer(ranking.place))
 	e.GET("/shelves/:id/rules", answer(rules.ofShelf), compress())

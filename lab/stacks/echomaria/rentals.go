@@ -6,6 +6,7 @@ import (
 
 	_ "github.com/go-sql-driver/mysql"
 	"github.com/jmoiron/sqlx"
+	"golang.org/x/sync/errgroup"
 )
 
 // rentals reads and writes the tables of orders and products, which are rentals and games.
@@ -41,6 +42,19 @@ func (r *rentals) find(ctx context.Context, id int) (one rental, err error) {
 
 func (r *rentals) ofClub(ctx context.Context, id int) (found []rental, err error) {
 	err = r.db.SelectContext(ctx, &found, "select id, customer_id, product_id, total_cents from orders where customer_id = ? order by id desc limit 30", id%1500)
+	return found, err
+}
+
+// page returns what the page of a club shows: six of its rentals, which are looked up at once.
+func (r *rentals) page(ctx context.Context, id int) (found [6]rental, err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	for n := range found {
+		group.Go(func() (err error) {
+			found[n], err = r.find(ctx, id*7+n*1500)
+			return err
+		})
+	}
+	err = group.Wait()
 	return found, err
 }
 
