@@ -81,8 +81,8 @@ type rowLocks struct {
 	told     bool // by the database's report, else by sizes and times
 	waits    []lockWait
 	ns       int64  // of all waits
-	held     int64  // ns, median: from the taking of the lock to the transaction's end
-	away     int64  // ns, median part of held without a call to the database
+	held     int64  // ns, median, weighed by the waits: from the taking of the lock to the transaction's end
+	away     int64  // ns, median, weighed by the waits: the part of held without a call to the database
 	calling  string // what holders call during that time, "" unknown
 	callTook int64  // ns, median of such a call
 }
@@ -105,7 +105,7 @@ func judgeRowLock(c *check.Case) check.Verdict {
 	part := float64(len(locks.waits)) / float64(locks.long)
 	v.Evidence = append(v.Evidence,
 		c.Figure("calls.released_share", fmt.Sprintf("share of the %s of %s or more to %s that were answered as another connection's transaction ended (by chance %s)", units.Plural(locks.long, "call"), units.Time(longCall.Value), to, units.Percent(locks.chance)), part, "1", x.origin),
-		c.Figure("transaction.held_ms", "median time from when such a transaction has its lock until it ends", float64(locks.held)/1e6, "ms", x.origin))
+		c.Figure("transaction.held_ms", "median time from when such a transaction has its lock until it ends, each weighed by how long others waited for it", float64(locks.held)/1e6, "ms", x.origin))
 	if locks.calling != "" {
 		v.Evidence = append(v.Evidence, c.Figure("transaction.call_share", "share of that time in a call to "+locks.calling, min(1, float64(locks.callTook)/float64(max(1, locks.held))), "1", x.origin))
 	}
@@ -264,7 +264,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 	}
 	released := make(map[kindOf][]lockWait)
 	for _, x := range long {
-		seen := make(map[kindOf]bool)
+		best := make(map[kindOf]lockWait) // of several that end at about that time the one that held its lock for most of the wait
 		// Calls are sorted by time: these began while this one waited.
 		first := sort.Search(len(calls), func(i int) bool { return calls[i].begun >= x.arrived-releasedWithin.Int64()-least })
 		for _, y := range calls[first:] {
@@ -272,7 +272,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 				break
 			}
 			kind, is := kinds[y]
-			if !is || seen[kind] || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin.Int64() < x.arrived || 2*y.answerTime() > x.answerTime() {
+			if !is || y.port == x.port || y.begun <= x.begun || y.arrived+releasedWithin.Int64() < x.arrived || 2*y.answerTime() > x.answerTime() {
 				continue
 			}
 			w := lockWait{call: x, ender: y, holder: transactionOf(on[y.port], place[y], k.told)}
@@ -282,7 +282,12 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 			if w.elsewhere = !w.sameTable(c); w.elsewhere && !(k.told && w.isReferenced(c)) {
 				continue
 			}
-			seen[kind] = true
+			w.before = w.tookLock()
+			if other, seen := best[kind]; !seen || w.heldFor(x) > other.heldFor(x) {
+				best[kind] = w
+			}
+		}
+		for kind, w := range best {
 			released[kind] = append(released[kind], w)
 		}
 	}
@@ -302,9 +307,7 @@ func lockedAt(c *check.Case, calls []*exchangedCall, watched int64) *rowLocks {
 		}
 	}
 	for i := range k.waits {
-		w := &k.waits[i]
-		k.ns += w.call.answerTime()
-		w.before = w.tookLock()
+		k.ns += k.waits[i].call.answerTime()
 	}
 	if len(k.waits) == 0 {
 		return nil
@@ -411,58 +414,6 @@ var (
 	mostHolders = check.Threshold{Name: "part of the transactions that make such a call", Value: .5, Unit: "1",
 		Why: "the larger part decides", Source: "arithmetic: half"}
 )
-
-// describeHolders sets what holders do while they hold the lock.
-func (k *rowLocks) describeHolders(c *check.Case, x *exchanged) {
-	var held, away []int64
-	calls := make(map[evidence.NameID][]int64)
-	operations := make(map[[2]evidence.NameID]int)
-	seen := make(map[*exchangedCall]bool)
-	n := 0
-	for i := range k.waits {
-		w := &k.waits[i]
-		if w.before == nil || seen[w.ender] {
-			continue
-		}
-		seen[w.ender] = true
-		n++
-		held = append(held, w.ender.arrived-w.before.arrived)
-		var without int64
-		from := slices.Index(w.holder, w.before)
-		for j := from; j+1 < len(w.holder); j++ {
-			without += max(0, w.holder[j+1].begun-w.holder[j].end)
-			if call := x.callWithin(w.holder[j].end, w.holder[j+1].begun, k.to, w.holder[j].request); call != nil {
-				calls[call.to] = append(calls[call.to], call.answerTime())
-				operations[[2]evidence.NameID{call.to, call.operation}]++
-			}
-		}
-		away = append(away, without)
-	}
-	if n == 0 {
-		return
-	}
-	k.held, k.away = stats.QuantileOf(held, .5), stats.QuantileOf(away, .5)
-	var top evidence.NameID
-	for _, to := range slices.Sorted(maps.Keys(calls)) {
-		if top == 0 || len(calls[to]) > len(calls[top]) {
-			top = to
-		}
-	}
-	if float64(len(calls[top])) < mostHolders.Value*float64(n) {
-		return
-	}
-	k.callTook = stats.QuantileOf(calls[top], .5)
-	k.calling = c.Bundle.Names.Text(top)
-	var operation evidence.NameID
-	for at, n := range operations {
-		if at[0] == top && at[1] != 0 && (operation == 0 || n > operations[[2]evidence.NameID{top, operation}]) {
-			operation = at[1]
-		}
-	}
-	if operation != 0 {
-		k.calling = fmt.Sprintf("%s at %s", c.Bundle.Names.Text(operation), c.Bundle.Names.Text(top))
-	}
-}
 
 // callWithin returns the call to anything but this database that fills a gap between two calls to
 // it; nil if none does.

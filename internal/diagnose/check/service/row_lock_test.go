@@ -53,3 +53,35 @@ func TestRowLockBehindForeignKey(t *testing.T) {
 		}
 	}
 }
+
+// A job locks rows and calls a slow service before it commits. Requests for these rows queue behind it, and then one ends the wait of the next, with a short
+// transaction: it is the job's that is long.
+func TestRowLockOfJobThatManyQueueFor(t *testing.T) {
+	const seconds, held, every = 25, 700 * ms, 1900 * ms
+	s := newKernelSaw()
+	s.lookups(30, seconds, false)
+	job := 90
+	for at := began + 50*ms; at < began+seconds*1e9; at += every {
+		now := s.call(job, at, 200_000, 11, database, "postgresql open BEGIN")
+		now = s.call(job, now+50_000, 300_000, 79, database, "postgresql open SELECT huts FOR UPDATE")
+		now = s.call(job, now+50_000, held-1*ms, 140, payments, "http 200 GET /sold/{id}")
+		s.call(job, now+50_000, 200_000, 12, database, "postgresql idle COMMIT")
+	}
+	free := int64(0) // when the last of the queue has ended
+	for _, at := range s.arrivals(20, seconds) {
+		w := s.worker(at)
+		now := s.call(w, at+200_000, 150_000, 11, database, "postgresql open BEGIN")
+		took := s.vary(900_000)
+		if since := (at - began - 50*ms) % every; at > began+50*ms && since > 1*ms && since < held {
+			took = max(took, max(at+held-since, free)+600_000-now)
+		}
+		now = s.call(w, now+50_000, took, 79, database, "postgresql open SELECT huts FOR UPDATE")
+		now = s.call(w, now+500_000, 300_000, 88, database, "postgresql open UPDATE huts")
+		free = s.call(w, now+500_000, 300_000, 12, database, "postgresql idle COMMIT")
+		s.request(w, at, free+200_000, 201, "POST /huts/{id}/beds")
+	}
+	v := judgeRowLock(caseOf(t, s.bytes(seconds)))
+	if v.State != check.Supported || !strings.Contains(v.Title, "GET /sold/{id}") || !strings.Contains(v.Title, "for 699 ms") && !strings.Contains(v.Title, "for 700 ms") {
+		t.Errorf("%s: %s %s", v.State, v.Title, v.Summary)
+	}
+}
