@@ -15,7 +15,7 @@ import (
 	"github.com/unstall/unstall/internal/base/units"
 )
 
-// A long poll is a request that waits without a thread until there is an event to answer with, or until a fixed timeout.
+// A long poll is a request that waits until there is an event to answer with, or until a fixed timeout.
 // Requests of other routes, which never wait themselves, send the events: they begin just before a waiting request is
 // answered, far more often than by chance. A request that waits for a lock, a pool or a dependency is answered when that
 // becomes free, whatever else arrives then; one that waits for a thread of the pool is answered before the next begins.
@@ -62,7 +62,7 @@ func withoutPolls(b *evidence.Bundle, subject evidence.SubjectID, sources map[ev
 		if sources[a] = rest; len(rest) == 0 {
 			delete(sources, a)
 		}
-		b.Warnf(evidence.NewOrigin(a, 0), "not counted as slow: %s long-poll requests (they wait without a thread for an event; with --slo they count) to %s",
+		b.Warnf(evidence.NewOrigin(a, 0), "not counted as slow: %s long-poll requests (they wait for an event; with --slo they count) to %s",
 			units.Count(n), strings.Join(slices.Sorted(maps.Values(polls)), ", "))
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/unstall/unstall/internal/analyze/threads"
 	"github.com/unstall/unstall/internal/base/evidence"
 )
 
 // waiters makes requests of a route that wait, each answered by ends, and others that come by themselves.
-func waiters(t *testing.T, ends func(r *rand.Rand, joins []int64, from int64) int64) *Ledger {
-	b := newBundle(evidence.Subject{})
+func waiters(t *testing.T, seen func(s source), ends func(r *rand.Rand, joins []int64, from int64) int64) *Ledger {
+	b := newBundle(evidence.Subject{Runtime: "jvm"})
 	s := newSource(b, "events.nettrace", exact, 0)
 	r := rand.New(rand.NewPCG(1, 2))
 	var joins []int64
@@ -22,8 +23,24 @@ func waiters(t *testing.T, ends func(r *rand.Rand, joins []int64, from int64) in
 		from := n * 150 * ms
 		s.Request(evidence.Request{Subject: 0, Lane: 2, Route: s.Name("GET /wait"), Start: epoch + from, End: epoch + ends(r, joins, from)})
 	}
+	seen(s)
+	return one(t, b, Options{Stacks: threads.Readers{"jvm": threads.JVMStacks}})
+}
+
+// seenToAwait shows a request that awaits something of the program.
+func seenToAwait(s source) {
 	s.Sample(evidence.Sample{Subject: 0, Time: epoch, Type: s.Name(evidence.SampleAwaitOther), Class: s.Name("await"), Value: 1, Origin: s.Origin(1)})
-	return one(t, b, Options{})
+}
+
+// seenIn shows a thread whose innermost functions are these.
+func seenIn(functions ...string) func(s source) {
+	return func(s source) {
+		var frames []evidence.Frame
+		for _, f := range functions {
+			frames = append(frames, evidence.Frame{Func: s.Name(f)})
+		}
+		s.Sample(evidence.Sample{Subject: 0, Time: epoch, Lane: 7, Stack: s.Stack(frames), Type: s.Name("thread"), Value: 1, Origin: s.Origin(1)})
+	}
 }
 
 func joined(joins []int64, from int64) int64 {
@@ -37,12 +54,31 @@ func joined(joins []int64, from int64) int64 {
 
 // A request that waits until others send an event, or until a timeout, is not slow.
 func TestLongPollsAreNotSlow(t *testing.T) {
-	l := waiters(t, func(r *rand.Rand, joins []int64, from int64) int64 {
+	ends := func(r *rand.Rand, joins []int64, from int64) int64 {
 		if r.IntN(5) == 0 {
 			return from + 4000*ms + r.Int64N(10)*ms
 		}
 		return joined(joins, from)
-	})
+	}
+	for name, of := range map[string]struct {
+		seen  func(s source)
+		count int
+	}{
+		"threads wait for another": {seenIn("java.lang.Object.wait", "Main$Bell.listen", "Main.handle"), 0},
+		"threads wait for a lock":  {seenIn("jdk.internal.misc.Unsafe.park", "java.util.concurrent.locks.ReentrantLock.lock", "Main.handle"), 120},
+		"threads sleep":            {seenIn("java.lang.Thread.sleep", "Main.handle"), 120},
+	} {
+		l, n := waiters(t, of.seen, ends), 0
+		for _, i := range l.Rows {
+			if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
+				n++
+			}
+		}
+		if n != of.count {
+			t.Errorf("%s: %d long polls count, want %d", name, n, of.count)
+		}
+	}
+	l := waiters(t, seenToAwait, ends)
 	for _, i := range l.Rows {
 		if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
 			t.Fatal("a long poll counts")
@@ -50,7 +86,7 @@ func TestLongPollsAreNotSlow(t *testing.T) {
 	}
 	told := false
 	for _, w := range l.b.Warnings {
-		told = told || strings.Contains(w.Text, "120 long-poll requests (they wait without a thread for an event; with --slo they count) to GET /wait (answered after requests to POST /join, or after 4.0")
+		told = told || strings.Contains(w.Text, "120 long-poll requests (they wait for an event; with --slo they count) to GET /wait (answered after requests to POST /join, or after 4.0")
 	}
 	if !told {
 		t.Errorf("it is not said: %v", l.b.Warnings)
@@ -63,7 +99,7 @@ func TestWaitsAreNoLongPolls(t *testing.T) {
 		"by themselves":     func(r *rand.Rand, _ []int64, from int64) int64 { return from + 150*ms + r.Int64N(900*ms) },
 		"before the others": func(_ *rand.Rand, joins []int64, from int64) int64 { return joined(joins, from) - ms/4 },
 	} {
-		l := waiters(t, ends)
+		l := waiters(t, seenToAwait, ends)
 		n := 0
 		for _, i := range l.Rows {
 			if l.b.Names.Text(l.b.Requests.Route.At(i)) == "GET /wait" {
