@@ -33,7 +33,7 @@ What helps: one query with a join or a list of ids (IN, ANY, a batch endpoint), 
 pipeline, or a cache for what repeats. A faster database helps little, as most of such a call is the way.`,
 	Least: fmt.Sprintf("%v calls of the median request of a route, to one place, of less than %v each on average, one after the other, and %v of slow time in them; without slow requests, half of the time of requests of %v or more; of a few requests alone, of %v and more each; by a program's own log of its statements, %v of one shape in turn that take %v and more together",
 		manyCalls, shortCall, check.Material, check.Noticeable, aSecond, manyCalls, aSecond),
-	Thresholds: []check.Threshold{aSecond, manyCalls, mostlyCall, oneByOne, shortCall, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare,
+	Thresholds: []check.Threshold{aSecond, manyCalls, mostlyCall, ofOthers, oneByOne, shortCall, timesLonger, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.Noticeable, check.SlowShare,
 		check.SomeSlow},
 
 	Needs:   "the calls of each request (as root, unstall record PID sees them on its connections; Go: an execution trace; or spans)",
@@ -268,7 +268,8 @@ func findChattiest(c *check.Case) (worst *calling, some bool) {
 			return g, false
 		}
 	}
-	return chattySome(c, all), true
+	worst = chattySome(c, all)
+	return worst, worst != nil && !worst.isOfAll(c, all)
 }
 
 // keptByCalls says whether an event loop is busy with a route because its requests make many short calls, which take a material part of the slow time:
@@ -338,7 +339,10 @@ func chattySome(c *check.Case, all []calling) *calling {
 		}
 		others := float64(sumInts(g.counts)) - n // calls
 		of.each = of.all / n
-		longer := of.each / max(1, (g.all-of.all)/max(1, others))
+		longer := 1. // than the calls of the others, if these make any
+		if others > 0 {
+			longer = of.each / max(1, (g.all-of.all)/others)
+		}
 		more := float64(of.medianCalls()) / max(1, others/float64(max(1, len(g.rows)-len(of.rows))))
 		if of.share = float64(len(of.rows)) / float64(len(g.rows)); of.each < shortCall.Value && more > timesLonger.Value*longer {
 			return &of
@@ -380,7 +384,7 @@ func (g *calling) rowWithCalls(c *check.Case, row int) int {
 var timesLonger = check.Threshold{Name: "length of slow requests' calls over that of others", Value: 2, Unit: "times",
 	Why: "then it is their length, not their number", Source: "arithmetic: half of their time is then what they take longer (1 − 1/2)"}
 
-// mainOperation returns what most of the calls ask for, "" if unknown.
+// mainOperation returns what most of the calls ask for, "" if unknown, or if it is what a pool asks by itself.
 func (g *calling) mainOperation(c *check.Case) string {
 	v := &c.Bundle.Intervals
 	n, all := make(map[evidence.NameID]int), 0
@@ -394,7 +398,7 @@ func (g *calling) mainOperation(c *check.Case) string {
 		}
 	}
 	top := largestName(n)
-	if top == 0 || 2*n[top] <= all {
+	if top == 0 || 2*n[top] <= all || resets(c.Bundle.Names.Text(top)) {
 		return ""
 	}
 	return c.Bundle.Names.Text(top)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/unstall/unstall/internal/base/evidence"
 	"github.com/unstall/unstall/internal/base/units"
@@ -37,4 +38,10 @@ func judgeStatements(c *check.Case) check.Verdict {
 	v.Fix = []check.Fix{{Text: "ask for all of them at once: a join, a list of ids (IN), eager loading in the object mapper, or a cache for what repeats", Code: n.Value}}
 	v.Needs = []check.Need{{What: "requests from the same time, to show what the statements cost them: an access log with durations"}}
 	return v
+}
+
+// resets says whether a statement only puts a connection in order, as pools do when they give it out or take it back.
+func resets(operation string) bool {
+	verb, _, _ := strings.Cut(operation, " ")
+	return verb == "RESET" || verb == "DISCARD" || verb == "DEALLOCATE" || verb == "UNLISTEN" || verb == "SET" || verb == "SHOW"
 }
