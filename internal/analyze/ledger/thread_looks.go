@@ -128,10 +128,11 @@ func (o *occupancy) sumThreadLooks(l *Ledger) {
 	}
 }
 
-// threadShares splits a request's time from at, dur long, by what its own thread was seen doing, in ns; nil where that is not known.
-func (o *occupancy) threadShares(r *evidence.Requests, row int, at, dur int64) (parts []share) {
+// threadShares splits a request's time from at, dur long, by what its own thread was seen doing, in ns; none where no look tells. It returns false where it is not
+// known which thread served the request.
+func (o *occupancy) threadShares(r *evidence.Requests, row int, at, dur int64) (parts []share, known bool) {
 	if o.threads == nil || r.Thread.At(row) == 0 {
-		return nil
+		return nil, false
 	}
 	looks := o.threads.within(r.Thread.At(row), at, dur)
 	for i := range looks {
@@ -141,12 +142,12 @@ func (o *occupancy) threadShares(r *evidence.Requests, row int, at, dur int64) (
 	}
 	if len(looks) > 0 || o.threads.like == nil {
 		inOrder(parts)
-		return parts
+		return parts, true
 	}
 	for _, k := range o.meanKeys(r, row) {
 		if mean := o.threads.like[k]; mean != nil && mean.looks >= leastAlike {
-			return addTimes(nil, mean.parts, float64(dur))
+			return addTimes(nil, mean.parts, float64(dur)), true
 		}
 	}
-	return nil
+	return nil, true
 }

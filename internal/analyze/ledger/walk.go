@@ -239,10 +239,11 @@ func (w *walker) chargeThreads(f *freeTime) {
 	s := f.s
 	runs := float64(s.Dur-f.stopped) / float64(s.Dur)
 	var parts []share
+	known := false
 	if s.Kind == evidence.Unobserved {
-		parts = w.l.occupancy.threadShares(&w.l.b.Requests, w.row, f.at, s.Dur)
+		parts, known = w.l.occupancy.threadShares(&w.l.b.Requests, w.row, f.at, s.Dur)
 	}
-	if parts == nil {
+	if !known {
 		parts = w.l.occupancy.sharesOver(w.row, f.at, s.Dur)
 	}
 	seen := 0.

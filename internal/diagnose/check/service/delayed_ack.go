@@ -28,7 +28,7 @@ What helps: TCP_NODELAY on the server's connections, or one write for the whole 
 com.sun.net.httpserver of the JDK needs -Dsun.net.httpserver.nodelay=true. What does not help: a faster handler, more threads, more CPUs.`,
 	Least: fmt.Sprintf("%v requests of routes with small answers in several writes of which the client has the answer %v and up to %v more after the service sent it, and %v of those that come late at all, with %v of slow time; or half of all requests of these routes",
 		check.MinRequests, delayedAck, ackLate, mostOnTime, check.Material),
-	Thresholds: []check.Threshold{ackLate, delayedAck, lateAtAll, mostOnTime, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow},
+	Thresholds: []check.Threshold{ackLate, delayedAck, lateAtAll, mostOnTime, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow, check.TwoKinds},
 
 	Needs: "rows of requests as their clients saw them, and the answers on each connection (as root, unstall record PID --load)",
 	Applies: func(c *check.Case) bool {
@@ -124,7 +124,7 @@ func judgeDelayedAck(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("answers.acknowledged_late", fmt.Sprintf("requests whose client has the answer some 40 ms after the service sent it, of %s with answers in several writes", units.Count(all)), float64(on), "count", check.From(l.Source)),
 		c.Figure("answers.late_p50_ms", "median time from the last write of such an answer until the client has it", float64(wait)/1e6, "ms", check.From(l.Source)),
-		c.Figure("answer.writes", "writes that an answer is sent in, median", writes.Number, "count", writes.Origin))
+		c.Figure(evidence.FactAnswerWrites, "writes that an answer is sent in, median", writes.Number, "count", writes.Origin))
 	v.Weigh(share, check.Material)
 	what := fmt.Sprintf("%d of %s answers", on, units.Count(all))
 	if len(count) > 1 {
@@ -152,10 +152,10 @@ func judgeDelayedAck(c *check.Case) check.Verdict {
 	return v
 }
 
-// noDelay returns how a server sends small writes at once.
+// noDelay returns how a server sends small writes at once, also the one of the JDK where threads were seen in it.
 func noDelay(c *check.Case) check.Fix {
 	fix := check.Fix{Text: "set TCP_NODELAY on the server's connections, or send the whole answer in one write (a buffer that is flushed once)"}
-	if c.Bundle.Subjects[c.Subject].Runtime == "jvm" {
+	if c.Bundle.Names.Lookup("sun.net.httpserver.ServerImpl$Dispatcher.run") != 0 {
 		fix.Text += "; com.sun.net.httpserver of the JDK does with -Dsun.net.httpserver.nodelay=true"
 	}
 	return fix

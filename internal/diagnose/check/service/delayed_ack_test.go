@@ -31,23 +31,8 @@ func TestDelayedAck(t *testing.T) {
 		"none":                   {2, 220, 0, always, false, ""},
 		"clients that read late": {2, 220, .5, func(x float64) int64 { return int64(11e6 + 20e6*x) }, false, ""},
 	} {
-		random := rand.New(rand.NewPCG(5, 6))
-		var saw, clients bytes.Buffer
-		fmt.Fprintf(&saw, "# exchanges of pid 4711\nfrom %d\n", began)
-		clients.WriteString("# unstall.requests/v1 url=http://127.0.0.1:8080/ mode=open arrivals=poisson\n# intended_ns sent_ns end_ns lag_ns status bytes outcome route\n")
-		at := int64(began)
-		for i := range 1500 {
-			at += int64(random.ExpFloat64() * 15e6)
-			took, sent := 1*ms+random.Int64N(1*ms), at-150_000
-			fmt.Fprintf(&saw, "q %d 0 %d 30000 90 %d 1 %d %d %d 8080/%d - http 200 GET /tally/{id}\n", at, took, of.size, of.writes, 20+i%8, 20+i%8, 1+i%40)
-			end := at + took + 150_000
-			if random.Float64() < of.late {
-				end += of.by(random.Float64()) + random.Int64N(2*ms)
-			}
-			fmt.Fprintf(&clients, "%d %d %d 9000 200 220 ok GET /tally/{n%%4000}\n", sent-9000, sent, end)
-		}
-		fmt.Fprintf(&saw, "until %d\n", at+1e9)
-		c := caseWithClients(t, saw.Bytes(), clients.Bytes())
+		saw, clients := answered(of.writes, of.size, of.late, of.by)
+		c := caseWithClients(t, saw, clients)
 		if !DelayedAck.Applies(c) {
 			if of.want || of.writes > 1 && of.size < mostSmall {
 				t.Errorf("%s: it does not apply", name)
@@ -66,3 +51,25 @@ func TestDelayedAck(t *testing.T) {
 
 // mostSmall is a size (bytes) below which answers are small.
 const mostSmall = 60_000
+
+// answered are requests that take 1 to 2 ms and are answered in so many writes, of so many bytes in all, as the kernel and their clients saw them. A part of the answers
+// is late, by what by says of a number between 0 and 1 (ns).
+func answered(writes, size int, late float64, by func(x float64) int64) (kernel, rows []byte) {
+	random := rand.New(rand.NewPCG(5, 6))
+	var saw, clients bytes.Buffer
+	fmt.Fprintf(&saw, "# exchanges of pid 4711\nfrom %d\n", began)
+	clients.WriteString("# unstall.requests/v1 url=http://127.0.0.1:8080/ mode=open arrivals=poisson\n# intended_ns sent_ns end_ns lag_ns status bytes outcome route\n")
+	at := int64(began)
+	for i := range 1500 {
+		at += int64(random.ExpFloat64() * 15e6)
+		took, sent := 1*ms+random.Int64N(1*ms), at-150_000
+		fmt.Fprintf(&saw, "q %d 0 %d 30000 90 %d 1 %d %d %d 8080/%d - http 200 GET /tally/{id}\n", at, took, size, writes, 20+i%8, 20+i%8, 1+i%40)
+		end := at + took + 150_000
+		if random.Float64() < late {
+			end += by(random.Float64()) + random.Int64N(2*ms)
+		}
+		fmt.Fprintf(&clients, "%d %d %d 9000 200 220 ok GET /tally/{n%%4000}\n", sent-9000, sent, end)
+	}
+	fmt.Fprintf(&saw, "until %d\n", at+1e9)
+	return saw.Bytes(), clients.Bytes()
+}

@@ -310,29 +310,41 @@ func paid(each bool) []byte {
 
 // TestMadeExchanges holds the fixtures that are made against what makes them.
 func TestMadeExchanges(t *testing.T) {
+	tallies := func(late float64) (saw, clients []byte) {
+		return answered(2, 220, late, func(float64) int64 { return 40 * ms })
+	}
+	sick, late := tallies(.3)
+	healthy, quick := tallies(0)
 	for dir, f := range map[string]struct {
-		about string
-		text  []byte
+		about   string
+		text    []byte
+		clients []byte
 	}{
-		"service.row-lock/sick":                    {"19 sales a second change one row in a transaction that calls a payment service for 40 ms", sales(true, false)},
-		"service.row-lock/sick-encrypted":          {"the same with encrypted connections, of which sizes and times are known", sales(true, true)},
-		"service.row-lock/healthy":                 {"the payment service is called before the transaction begins", sales(false, false)},
-		"service.dependency-slow/sick-kernel":      {"a third of the searches read a whole table for 120 ms", searches(120 * ms)},
-		"service.dependency-slow/healthy-kernel":   {"all searches take 2 ms", searches(2 * ms)},
-		"service.dependency-slow/sick-names":       {"a name server takes 350 ms for one query of eight", tracked(350*ms, 1, 0)},
-		"service.dependency-slow/healthy-names":    {"the name server always takes 1 ms", tracked(900_000, 1, 0)},
-		"service.dependency-slow/sick-connects":    {"each payment opens a connection, with TLS over a way of 6 ms", paid(true)},
-		"service.dependency-slow/healthy-connects": {"payments share connections that are kept", paid(false)},
-		"service.retry-storm/sick":                 {"a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", quotes(3, 1400*ms)},
-		"service.retry-storm/healthy":              {"the supplier always answers", quotes(3, 0)},
-		"service.cache-stampede/sick":              {"a report is kept for 3 s; then all that ask for it make it for 180 ms", reports(true, 80)},
-		"service.cache-stampede/healthy":           {"the report is made anew beside the requests", reports(false, 80)},
+		"service.delayed-ack/sick":                 {about: "answers go out in two writes, and three in ten wait 40 ms for the client's acknowledgement", text: sick, clients: late},
+		"service.delayed-ack/healthy":              {about: "the same with TCP_NODELAY", text: healthy, clients: quick},
+		"service.row-lock/sick":                    {about: "19 sales a second change one row in a transaction that calls a payment service for 40 ms", text: sales(true, false)},
+		"service.row-lock/sick-encrypted":          {about: "the same with encrypted connections, of which sizes and times are known", text: sales(true, true)},
+		"service.row-lock/healthy":                 {about: "the payment service is called before the transaction begins", text: sales(false, false)},
+		"service.dependency-slow/sick-kernel":      {about: "a third of the searches read a whole table for 120 ms", text: searches(120 * ms)},
+		"service.dependency-slow/healthy-kernel":   {about: "all searches take 2 ms", text: searches(2 * ms)},
+		"service.dependency-slow/sick-names":       {about: "a name server takes 350 ms for one query of eight", text: tracked(350*ms, 1, 0)},
+		"service.dependency-slow/healthy-names":    {about: "the name server always takes 1 ms", text: tracked(900_000, 1, 0)},
+		"service.dependency-slow/sick-connects":    {about: "each payment opens a connection, with TLS over a way of 6 ms", text: paid(true)},
+		"service.dependency-slow/healthy-connects": {about: "payments share connections that are kept", text: paid(false)},
+		"service.retry-storm/sick":                 {about: "a supplier stands still for 1.4 s every 7 s; each call is given up after 120 ms and made up to three times", text: quotes(3, 1400*ms)},
+		"service.retry-storm/healthy":              {about: "the supplier always answers", text: quotes(3, 0)},
+		"service.cache-stampede/sick":              {about: "a report is kept for 3 s; then all that ask for it make it for 180 ms", text: reports(true, 80)},
+		"service.cache-stampede/healthy":           {about: "the report is made anew beside the requests", text: reports(false, 80)},
 	} {
 		about, err := json.MarshalIndent(map[string]string{"about": f.about, "made_by": "go test ./internal/diagnose/check/service -update"}, "", "  ")
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, want := range map[string][]byte{"exchanges.txt": f.text, "truth.json": append(about, '\n')} {
+		files := map[string][]byte{"exchanges.txt": f.text, "truth.json": append(about, '\n')}
+		if f.clients != nil {
+			files["clients.txt"] = f.clients
+		}
+		for name, want := range files {
 			path := filepath.Join(fixtures, dir, name)
 			if name != "truth.json" {
 				path += ".gz"
