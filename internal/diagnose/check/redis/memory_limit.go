@@ -119,7 +119,7 @@ func judgeRefusals(c *check.Case, f evidence.Fact) check.Verdict {
 	return check.Verdict{Rule: check.StandsAlone, Weight: 1,
 		Title:    fmt.Sprintf("Redis has reached its memory limit and could not evict enough: it refused %s, by its own answers.", n),
 		Summary:  n + " refused for memory",
-		Evidence: []check.Evidence{c.Figure(evidence.FactWritesRefused, "commands refused for memory (OOM), by logged answers", f.Number, "count", f.Origin)},
+		Evidence: []check.Evidence{c.Figure("commands.refused_told", "commands refused for memory (OOM), by logged answers", f.Number, "count", f.Origin)},
 		Fix: []check.Fix{{Text: "give it more memory", Setting: "maxmemory"}, {Text: "if it is a cache: allow eviction", Setting: "maxmemory-policy allkeys-lru"},
 			{Text: "if it is not a cache: give keys a time to live, and find keys that are never deleted (redis-cli --bigkeys, --memkeys)"}},
 		Needs: []check.Need{asked}}

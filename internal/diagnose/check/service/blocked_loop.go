@@ -41,7 +41,7 @@ What helps: take the long work off the loop, to a pool of threads or another pro
 blocking call by one that does not block. More loops or processes share the wait and do not end it.`,
 	Least: fmt.Sprintf("%v slow requests with %v of all request time, and %v of slow time, waited for an event loop; without --slo, a p99 of %v, and of %v for the wait alone, in turns of %v and more, unless one function keeps it busy in %v; or %v of it waited, and %v with what requests compute on the loop; or one look at its thread in a call that blocks, where requests are not recorded; or, by the program's own warnings, %v of the time in %v times or more, %v for %v, or once for %v",
 		check.SomeSlow, check.SlowShare, check.Material, check.Noticeable, longHold, longTurn, mostHeld, someLoopWait, mostlyLoop, heldPart, fewCollections, fewStatement, aSecond, tenSeconds),
-	Thresholds: []check.Threshold{aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, full, check.Arguable, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
+	Thresholds: []check.Threshold{ofOthers, aSecond, fewCollections, fewStatement, heldPart, longHold, longTurn, manyCalls, mostHeld, mostlyCall, mostlyLoop, shortCall, someLoopWait, tenSeconds, timesLonger, full, check.Arguable, check.CrowdedBy, check.CrowdedHost, check.FullCPUs, check.Material, check.MinRequests, check.Noticeable, check.SlowShare, check.SomeSlow, check.WorthTelling},
 
 	Needs: "when requests arrived and which threads read them (unstall record PID, on Linux 6.3 or later as root)",
 	Applies: func(c *check.Case) bool {

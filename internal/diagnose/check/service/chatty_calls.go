@@ -339,12 +339,9 @@ func chattySome(c *check.Case, all []calling) *calling {
 		}
 		others := float64(sumInts(g.counts)) - n // calls
 		of.each = of.all / n
-		longer := 1. // than the calls of the others, if these make any
-		if others > 0 {
-			longer = of.each / max(1, (g.all-of.all)/others)
-		}
+		longer := of.each / max(1, (g.all-of.all)/max(1, others))
 		more := float64(of.medianCalls()) / max(1, others/float64(max(1, len(g.rows)-len(of.rows))))
-		if of.share = float64(len(of.rows)) / float64(len(g.rows)); of.each < shortCall.Value && more > timesLonger.Value*longer {
+		if of.share = float64(len(of.rows)) / float64(len(g.rows)); of.each < shortCall.Value && (more > timesLonger.Value*longer || others == 0 && of.isOfAll(c, all)) {
 			return &of
 		}
 	}

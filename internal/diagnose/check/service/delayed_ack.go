@@ -124,7 +124,7 @@ func judgeDelayedAck(c *check.Case) check.Verdict {
 	v.Evidence = append(v.Evidence,
 		c.Figure("answers.acknowledged_late", fmt.Sprintf("requests whose client has the answer some 40 ms after the service sent it, of %s with answers in several writes", units.Count(all)), float64(on), "count", check.From(l.Source)),
 		c.Figure("answers.late_p50_ms", "median time from the last write of such an answer until the client has it", float64(wait)/1e6, "ms", check.From(l.Source)),
-		c.Figure(evidence.FactAnswerWrites, "writes that an answer is sent in, median", writes.Number, "count", writes.Origin))
+		c.Figure("answers.writes", "writes that an answer is sent in, median", writes.Number, "count", writes.Origin))
 	v.Weigh(share, check.Material)
 	what := fmt.Sprintf("%d of %s answers", on, units.Count(all))
 	if len(count) > 1 {
