@@ -94,7 +94,10 @@ func parseLeading(s string) (n float64, rest string, ok bool) {
 // counts.
 func parseCount(s string) (int64, bool) {
 	n, err := strconv.ParseInt(strings.Trim(s, " ,"), 10, 64)
-	return n, err == nil && n >= 0
+	if err != nil || n < 0 {
+		return 0, false
+	}
+	return n, true
 }
 
 // parsePercent parses "99.900%", and "99.9" of "p(99.9)", as a share.
