@@ -33,10 +33,10 @@ func (u *unpacker) Read(b []byte) (int, error) {
 }
 
 func (u *unpacker) Close() error {
-	if u.d == nil || u.d.Reset(nil) != nil {
-		return nil
-	}
-	idleDecoders.Put(u.d)
+	d := u.d
 	u.d = nil
+	if d != nil && d.Reset(nil) == nil {
+		idleDecoders.Put(d)
+	}
 	return nil
 }

@@ -148,7 +148,7 @@ func judgeDelayedAck(c *check.Case) check.Verdict {
 	}
 	v.Rule, v.Standing = check.Matters, true
 	v.Fix = []check.Fix{noDelay(c)}
-	v.Prediction = append(v.Prediction, c.PredictP99(held))
+	v.Prediction = append(v.Prediction, c.PredictP99(l.Likely(held)))
 	return v
 }
 
