@@ -17,7 +17,7 @@ type threadLooks struct {
 	like map[likeKey]*threadMean          // nil while it is not known which requests are slow
 }
 
-// threadLook is what a thread was seen doing at a moment, if it did something.
+// threadLook is what a thread that was not idle was seen doing at a moment.
 type threadLook struct {
 	at int64 // ns
 	share
@@ -73,8 +73,8 @@ func (l *Ledger) shareOfLook(look *threads.Sample) share {
 	return s
 }
 
-// within returns the looks at a request's thread from at, dur long.
-func (t *threadLooks) within(thread evidence.LaneID, at, dur int64) []threadLook {
+// looksWithin returns the looks at a request's thread from at, dur long.
+func (t *threadLooks) looksWithin(thread evidence.LaneID, at, dur int64) []threadLook {
 	looks := t.of[thread]
 	from, _ := slices.BinarySearchFunc(looks, at, func(x threadLook, at int64) int { return cmp.Compare(x.at, at) })
 	looks = looks[from:]
@@ -107,7 +107,7 @@ func (o *occupancy) sumThreadLooks(l *Ledger) {
 			if s.Kind != evidence.Unobserved && !l.asksThreads(&s) {
 				continue
 			}
-			for _, look := range o.threads.within(thread, at, s.Dur) {
+			for _, look := range o.threads.looksWithin(thread, at, s.Dur) {
 				for _, k := range keys {
 					mean := o.threads.like[k]
 					if mean == nil {
@@ -134,7 +134,7 @@ func (o *occupancy) threadShares(r *evidence.Requests, row int, at, dur int64) (
 	if o.threads == nil || r.Thread.At(row) == 0 {
 		return nil, false
 	}
-	looks := o.threads.within(r.Thread.At(row), at, dur)
+	looks := o.threads.looksWithin(r.Thread.At(row), at, dur)
 	for i := range looks {
 		s := looks[i].share
 		s.part = float64(dur) / float64(len(looks))

@@ -18,8 +18,8 @@ type addressSorter struct {
 // leastBytewise is how many addresses are sorted by their bytes: the counts of fewer take longer than comparing them.
 const leastBytewise = 48
 
-// sort sorts keys, whose rows must come in increasing order.
-func (s *addressSorter) sort(keys []addressed) {
+// sortKeys sorts keys, whose rows must come in increasing order.
+func (s *addressSorter) sortKeys(keys []addressed) {
 	if len(keys) < leastBytewise {
 		slices.SortFunc(keys, func(x, y addressed) int {
 			switch {

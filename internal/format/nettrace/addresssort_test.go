@@ -24,7 +24,7 @@ func TestSortAddresses(t *testing.T) {
 			}
 			want := slices.Clone(keys)
 			slices.SortStableFunc(want, func(x, y addressed) int { return cmp.Compare(x.address, y.address) })
-			if s.sort(keys); !slices.Equal(keys, want) {
+			if s.sortKeys(keys); !slices.Equal(keys, want) {
 				t.Fatalf("%d addresses are out of order", n)
 			}
 		}

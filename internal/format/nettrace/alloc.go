@@ -163,11 +163,11 @@ func (a *allocations) add(e *eventpipe.Event, class int32, kind uint32, bytes, d
 		key |= 1 << 2
 		objects, bytes = 1/drawn, bytes/drawn
 	}
-	if a.sums.n == maxAllocations && !a.places.has(key) {
+	if a.sums.n == maxAllocations && !a.places.hasRow(key) {
 		a.left++
 		return
 	}
-	at, known := a.places.find(key, a.sums.n)
+	at, known := a.places.findRow(key, a.sums.n)
 	if !known {
 		*a.sums.add() = allocated{stack: e.Stack, class: class, kind: kind, drawn: drawn > 0, time: e.Time, n: e.N}
 	}

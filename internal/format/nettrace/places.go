@@ -14,10 +14,10 @@ type placed struct {
 
 const leastPlaces = 1 << 8
 
-// find returns the number of the row for a key. If there is none, it is next from now on.
-func (p *places) find(key uint64, next int) (row int, ok bool) {
+// findRow returns the number of the row for a key. If there is none, it is next from now on.
+func (p *places) findRow(key uint64, next int) (row int, ok bool) {
 	if 2*p.used >= len(p.table) {
-		p.grow()
+		p.growTable()
 	}
 	e := p.findEntry(key)
 	if e.row != 0 {
@@ -28,8 +28,8 @@ func (p *places) find(key uint64, next int) (row int, ok bool) {
 	return next, false
 }
 
-// has says whether a key has a row.
-func (p *places) has(key uint64) bool { return len(p.table) > 0 && p.findEntry(key).row != 0 }
+// hasRow says whether a key has a row.
+func (p *places) hasRow(key uint64) bool { return len(p.table) > 0 && p.findEntry(key).row != 0 }
 
 // findEntry finds the entry of a key, or the free one where it belongs.
 func (p *places) findEntry(key uint64) *placed {
@@ -42,7 +42,7 @@ func (p *places) findEntry(key uint64) *placed {
 	}
 }
 
-func (p *places) grow() {
+func (p *places) growTable() {
 	old := p.table
 	p.table = make([]placed, max(leastPlaces, 2*len(old)))
 	for _, e := range old {

@@ -163,7 +163,7 @@ func (q *process) settleObjects(y *cycle) {
 			judged = append(judged, addressed{o.address, int32(i)})
 		}
 	}
-	q.survival.sorter.sort(judged)
+	q.survival.sorter.sortKeys(judged)
 	by := append(q.survival.by[:0], make([]int32, len(judged))...) // of each: number, from 1, of the range with the highest address that has it; 0 none
 	at, last := 0, uint64(0)                                       // the first object at or beyond last
 	for n, r := range s.kept {
@@ -231,10 +231,10 @@ func (s *survival) countDeath(o *object) {
 		return
 	}
 	key := uint64(o.stack)<<32 | uint64(uint32(o.class))
-	if len(s.deaths) == maxAllocations && !s.places.has(key) {
+	if len(s.deaths) == maxAllocations && !s.places.hasRow(key) {
 		return
 	}
-	at, known := s.places.find(key, len(s.deaths))
+	at, known := s.places.findRow(key, len(s.deaths))
 	if !known {
 		s.deaths = append(s.deaths, allocated{stack: o.stack, class: o.class, time: o.allocated, n: o.n})
 	}

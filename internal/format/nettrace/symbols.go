@@ -212,7 +212,7 @@ func sortByAddress(rows *rowBlocks[method]) []method {
 	for i := range keys {
 		keys[i] = addressed{rows.at(i).start, int32(i)}
 	}
-	new(addressSorter).sort(keys)
+	new(addressSorter).sortKeys(keys)
 	for i := 0; i < len(keys); {
 		end := i + 1
 		for end < len(keys) && keys[end].address == keys[i].address {

@@ -381,7 +381,7 @@ func (g *calling) rowWithCalls(c *check.Case, row int) int {
 var timesLonger = check.Threshold{Name: "length of slow requests' calls over that of others", Value: 2, Unit: "times",
 	Why: "then it is their length, not their number", Source: "arithmetic: half of their time is then what they take longer (1 − 1/2)"}
 
-// mainOperation returns what most of the calls ask for, "" if unknown, or if it is what a pool asks by itself.
+// mainOperation returns what most of the calls ask for. It returns "" if that is unknown, or only puts connections in order.
 func (g *calling) mainOperation(c *check.Case) string {
 	v := &c.Bundle.Intervals
 	n, all := make(map[evidence.NameID]int), 0
@@ -395,7 +395,7 @@ func (g *calling) mainOperation(c *check.Case) string {
 		}
 	}
 	top := largestName(n)
-	if top == 0 || 2*n[top] <= all || resets(c.Bundle.Names.Text(top)) {
+	if top == 0 || 2*n[top] <= all || resetsConnection(c.Bundle.Names.Text(top)) {
 		return ""
 	}
 	return c.Bundle.Names.Text(top)

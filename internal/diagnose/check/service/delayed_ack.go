@@ -65,8 +65,8 @@ func deliveryOf(r *evidence.Requests, row int) (ns int64) {
 	return ns
 }
 
-// innermost returns the row that saw the same request from furthest inside.
-func innermost(c *check.Case, row int) int {
+// innermostRow returns the row that saw the same request from furthest inside.
+func innermostRow(c *check.Case, row int) int {
 	for inner := range c.Ledger.Inside(row) {
 		row = inner
 	}
@@ -79,7 +79,7 @@ func judgeDelayedAck(c *check.Case) check.Verdict {
 	routes := splitAnswers(c)
 	least, most := int64(delayedAck.Value)-ackTick, int64((1+ackLate.Value)*delayedAck.Value)
 	split := func(row int) (writes evidence.Fact, ok bool) {
-		writes, ok = routes[c.Bundle.Names.Text(r.Route.At(innermost(c, row)))]
+		writes, ok = routes[c.Bundle.Names.Text(r.Route.At(innermostRow(c, row)))]
 		return writes, ok
 	}
 	held := func(row int) int64 {

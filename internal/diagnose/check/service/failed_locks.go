@@ -64,20 +64,20 @@ func locksRows(operation string) bool {
 func (f *failedLocks) addTo(c *check.Case, v *check.Verdict) {
 	to, what := c.Bundle.Names.Text(f.to), c.Bundle.Names.Text(f.operation)
 	why := "waited for each other's rows (deadlock), or for too long"
-	if f.serializes(c) {
+	if f.canConflict(c) {
 		why = "waited for each other's rows (deadlock) or for too long, or whose result would depend on their order (SERIALIZABLE, REPEATABLE READ)"
 	}
 	v.Title += fmt.Sprintf(" %s of %s %s to %s failed, most in slow requests: the database ended transactions that %s.", units.Count(f.failed), units.Count(f.calls), what, to, why)
 	v.Evidence = append(v.Evidence, c.Figure("calls.failed", fmt.Sprintf("failed calls to %s, of %s %s", to, units.Count(f.calls), what), float64(f.failed), "count", f.origin))
 	fixes := []check.Fix{ordered}
-	if f.serializes(c) {
+	if f.canConflict(c) {
 		fixes = append(fixes, conflicting)
 	}
 	v.Fix = append(fixes, v.Fix...)
 }
 
-// serializes says whether the database also ends transactions of a strict isolation that conflict (PostgreSQL's manual, "Serializable Isolation Level").
-func (f *failedLocks) serializes(c *check.Case) bool {
+// canConflict says whether the database also ends transactions of a strict isolation because they conflict (PostgreSQL's manual, "Serializable Isolation Level").
+func (f *failedLocks) canConflict(c *check.Case) bool {
 	return strings.HasPrefix(c.Bundle.Names.Text(f.to), "PostgreSQL")
 }
 

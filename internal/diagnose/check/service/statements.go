@@ -40,8 +40,8 @@ func judgeStatements(c *check.Case) check.Verdict {
 	return v
 }
 
-// resets says whether a statement only puts a connection in order, as pools do when they give it out or take it back.
-func resets(operation string) bool {
+// resetsConnection says whether a statement only puts a connection in order, as pools do when they give it out or take it back.
+func resetsConnection(operation string) bool {
 	verb, _, _ := strings.Cut(operation, " ")
 	return verb == "RESET" || verb == "DISCARD" || verb == "DEALLOCATE" || verb == "UNLISTEN" || verb == "SET" || verb == "SHOW"
 }

@@ -132,8 +132,8 @@ func (e *Event) Payload() []byte {
 	return e.block.data[e.from : e.from+e.size : e.from+e.size]
 }
 
-// Block returns the content of the block that holds the event, and where the event's payload ends in it. It is valid for as long as the event is, or
-// after KeepBlock for good.
+// Block returns the bytes of the block that holds the event, and the offset at which the event's payload ends in them. They are valid until the next event is read,
+// and after KeepBlock for good.
 func (e *Event) Block() (data []byte, end int) {
 	if e.block == nil {
 		return nil, 0

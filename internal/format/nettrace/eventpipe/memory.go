@@ -2,8 +2,8 @@ package eventpipe
 
 import "sync"
 
-// memory is what a Reader reads into: buffers of blocks, and chunks of waiting events. A capture of a .NET process has ten streams and
-// more, so a Reader leaves its memory to the next one; what none takes before the second GC cycle is freed.
+// memory is the buffers of blocks and the chunks of waiting events that a Reader fills. A capture of a .NET process has ten streams and more: a Reader leaves its
+// memory to the next one. What none takes before the second GC cycle is freed.
 type memory struct {
 	free   map[int][][]byte // buffers of blocks, by their size
 	freed  int              // bytes of them
